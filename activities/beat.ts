@@ -1,0 +1,21 @@
+import { Context } from '@temporalio/activity';
+
+/** Heartbeats are sent this often, in milliseconds; the timeout that notices a dead worker is a few times as long (D1). */
+const BEAT_MS = 700;
+
+/** Runs `work` under heartbeats, so that a killed worker is noticed long before the call's own time limit. */
+export async function beating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  context.heartbeat();
+  const timer = setInterval(() => context.heartbeat(), BEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Signal that ends a call at its time limit or when the activity is cancelled (D27). */
+export function callSignal(timeoutMs: number): AbortSignal {
+  return AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(timeoutMs)]);
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentDefinition } from '../contracts/definition.js';
+import type { ModelReply, ModelRequest, ToolSpec } from '../contracts/model.js';
+import type { StoredReply } from '../contracts/reply.js';
+import type { ModelStepInput, ModelStepResult } from '../contracts/steps.js';
+import { turnGroups, userMessage } from '../domain/assemble.js';
+import type { Group } from '../domain/assemble.js';
+import { CallError } from '../domain/failure.js';
+import { ASK_USER, judgeReply, toolNames } from '../domain/judge-reply.js';
+import { callKey, modelKey } from '../domain/keys.js';
+import { systemPrompt } from '../domain/prompt.js';
+import { transcriptProblems } from '../domain/transcript.js';
+import { selectWindow } from '../domain/window.js';
+import { digestOf } from '../store/hash.js';
+import { claimCall } from '../store/ledger/claim-call.js';
+import { notePhysicalCall } from '../store/ledger/finish-call.js';
+import { storeReply } from '../store/ledger/store-reply.js';
+import { loadCall, loadTurnContext } from '../store/turn/context.js';
+import type { TurnContext } from '../store/turn/context.js';
+import { callSignal } from './beat.js';
+import { toStepResult } from './call-refs.js';
+import type { ActivityDeps } from './deps.js';
+import { schemaCheck, schemaOf } from './schema.js';
+
+/** Work summaries that a controller sees at most (W1). */
+const WORK_ITEMS = 3;
+
+/** Asks the controller model for the next step. The stored reply is used when there is one: no step is paid for twice (D12). */
+export async function callModel(deps: ActivityDeps, input: ModelStepInput): Promise<ModelStepResult> {
+  const { turnId, step, windowSize } = input;
+  const context = await loadTurnContext(deps.pool, turnId, { priorLimit: windowSize, fromStep: Math.max(0, step - windowSize), workItems: WORK_ITEMS });
+  const definition = await deps.definition(context.definitionDigest);
+  const physicalCallId = randomUUID();
+  const key = modelKey(turnId, step);
+  const claim = await claimCall(deps.pool, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs });
+  if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, definition);
+
+  const reply = await ask(deps, definition, requestOf(deps, context, definition, input), physicalCallId, input.timeoutMs);
+  await deps.probe('after_model', key);
+  const judged = judgeReply(turnId, step, reply, definition, schemaCheck(definition));
+  const stored = await storeReply(deps.pool, {
+    key, generation: claim.generation, physicalCallId, reply: judged, entries: entriesOf(judged, turnId, step, definition),
+    inputTokens: reply.inputTokens, outputTokens: reply.outputTokens,
+  });
+  return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
+}
+
+function stepResult(reply: StoredReply | null, turnId: string, step: number, definition: AgentDefinition): ModelStepResult {
+  if (reply === null) throw new CallError('terminal', `step ${step} was closed without a reply`);
+  return toStepResult(reply, turnId, step, definition);
+}
+
+async function ask(deps: ActivityDeps, definition: AgentDefinition, request: ModelRequest, physicalCallId: string, timeoutMs: number): Promise<ModelReply> {
+  try {
+    return await deps.models.generate(definition.model, request, callSignal(timeoutMs));
+  } catch (error) {
+    await notePhysicalCall(deps.pool, physicalCallId, 'rejected', error instanceof CallError ? error.message : 'the call was ended');
+    throw error;
+  }
+}
+
+function requestOf(deps: ActivityDeps, context: TurnContext, definition: AgentDefinition, input: ModelStepInput): ModelRequest {
+  const prior = definition.memory.backend === 'off' ? [] : priorGroups(context);
+  const messages = selectWindow(prior, userMessage(context.input), turnGroups(context.records, context.steered), input.windowSize);
+  const problems = transcriptProblems(messages);
+  if (problems.length > 0) throw new CallError('terminal', `the transcript is not well-formed: ${problems[0]}`);
+  const hasPrior = prior.some((group) => group[0]?.role === 'assistant');
+  const counts = { thread_msgs: context.threadMessages, window: input.windowSize, sent_to_llm: messages.length, has_prior: hasPrior };
+  deps.log.info({ turnId: context.turnId, threadId: context.threadId, ...counts }, `multiturn: ${Object.entries(counts).map(([name, value]) => `${name}=${value}`).join(' ')}`);
+  const system = systemPrompt({ definition, correction: input.correction, hasPrior, workHistory: context.workHistory });
+  return { agent: definition.name, system, messages, tools: toolsOf(definition) };
+}
+
+/** Stored messages as groups; a first group that was cut by the read limit starts with a tool message and is dropped by the window. */
+function priorGroups(context: TurnContext): Group[] {
+  const groups = new Map<number, Group>();
+  for (const { grp, body } of context.prior) groups.set(grp, [...(groups.get(grp) ?? []), body]);
+  return [...groups.values()];
+}
+
+function toolsOf(definition: AgentDefinition): ToolSpec[] {
+  return toolNames(definition).map((name) => ({ name, description: describe(definition, name), inputSchema: schemaOf(definition, name) }));
+}
+
+function describe(definition: AgentDefinition, name: string): string {
+  if (name === ASK_USER) return 'Asks the user a question and waits for the answer.';
+  return [...definition.children, ...definition.effects].find((tool) => tool.name === name)?.description ?? name;
+}
+
+function entriesOf(reply: StoredReply, turnId: string, step: number, definition: AgentDefinition) {
+  if (reply.use !== 'calls') return [];
+  return reply.calls.filter((call) => call.problem === null).map((call) => {
+    const effect = definition.effects.find((candidate) => candidate.name === call.name);
+    const kind = effect !== undefined ? ('effect' as const) : call.name === ASK_USER ? ('input' as const) : ('child' as const);
+    return {
+      key: callKey(turnId, step, call.index), idx: call.index, kind, name: call.name, args: call.args,
+      argsDigest: digestOf(call.args), needsApproval: effect?.approval != null,
+    };
+  });
+}

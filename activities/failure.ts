@@ -1,0 +1,51 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CallError, clampMessage } from '../domain/failure.js';
+import type { ActivityLog } from './deps.js';
+
+/** SQLSTATE classes and errors by which PostgreSQL or its connection says "try again" (D35). */
+const TRANSIENT_SQL = /^(08|40|53|55|57P|58)/;
+const TRANSIENT_NET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/**
+ * The only place that turns an error into what Temporal retries or gives up (D35). `CallError` carries its class; PostgreSQL says it by its
+ * code; anything else is a defect of ours and retried within the activity's bounds, in case it was not.
+ */
+export function toFailure(error: unknown): Error {
+  if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  if (error instanceof CallError) {
+    return ApplicationFailure.create({
+      type: error.failure,
+      message: error.message,
+      nonRetryable: error.failure !== 'retryable',
+      ...(error.retryAfterMs === null ? {} : { nextRetryDelay: error.retryAfterMs }),
+    });
+  }
+  const code = codeOf(error);
+  const message = clampMessage(error instanceof Error ? error.message : String(error));
+  if (code !== null && /^[0-9A-Z]{5}$/.test(code) && !TRANSIENT_SQL.test(code)) return ApplicationFailure.create({ type: 'terminal', message: `database: ${message}`, nonRetryable: true });
+  return ApplicationFailure.create({ type: code !== null && (TRANSIENT_SQL.test(code) || TRANSIENT_NET.has(code)) ? 'retryable' : 'defect', message });
+}
+
+function codeOf(error: unknown): string | null {
+  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  return typeof code === 'string' ? code : null;
+}
+
+type Activity = (...args: never[]) => Promise<unknown>;
+
+/** Wraps every activity so that only classified failures leave it; what we cannot classify is a defect and logged with its stack. */
+export function withFailureMapping<T extends Record<string, Activity>>(activities: T, log: ActivityLog): T {
+  const wrapped = Object.entries(activities).map(([name, run]) => [
+    name,
+    async (...args: never[]) => {
+      try {
+        return await run(...args);
+      } catch (error) {
+        const failure = toFailure(error);
+        if (failure instanceof ApplicationFailure && failure.type === 'defect') log.warn({ activity: name, err: error }, `defect in an activity: ${failure.message}`);
+        throw failure;
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped) as T;
+}

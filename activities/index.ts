@@ -1,0 +1,36 @@
+import * as byHand from './by-hand.js';
+import { callChild, finishChildAgent, startChildAgent } from './call-child.js';
+import { callModel } from './call-model.js';
+import { beating } from './beat.js';
+import { decide, editApproval, expireApproval } from './decide.js';
+import type { ActivityDeps } from './deps.js';
+import { withFailureMapping } from './failure.js';
+import * as lifecycle from './lifecycle.js';
+import { performEffect } from './perform-effect.js';
+import { propose } from './propose.js';
+import { reconcileEffect, sweepEffects } from './reconcile-effect.js';
+import { summarize } from './summarize.js';
+
+/** All activities over their injected dependencies. Each loads by key, does one thing, records it and answers with references. */
+export function createActivities(deps: ActivityDeps) {
+  return withFailureMapping({
+    ...bind(deps, lifecycle),
+    ...bind(deps, byHand),
+    ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
+    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects })),
+  }, deps.log);
+}
+
+export type Activities = ReturnType<typeof createActivities>;
+
+/** Activities that leave PostgreSQL heartbeat for as long as they run. */
+function beatingAll<T extends Unbound>(activities: T): T {
+  return Object.fromEntries(Object.entries(activities).map(([name, run]) => [name, (deps: ActivityDeps, input: never) => beating(() => run(deps, input))])) as T;
+}
+
+type Unbound = Record<string, (deps: ActivityDeps, input: never) => Promise<unknown>>;
+type Bound<T extends Unbound> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
+
+function bind<T extends Unbound>(deps: ActivityDeps, activities: T): Bound<T> {
+  return Object.fromEntries(Object.entries(activities).map(([name, run]) => [name, (input: never) => run(deps, input)])) as Bound<T>;
+}

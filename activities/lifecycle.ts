@@ -1,0 +1,72 @@
+import { settlementSchema } from '../contracts/ledger.js';
+import type { CancelAnswer, CancelInput, EndTurn, OpenedTurn, SettleAnswer, SettleInput } from '../contracts/steps.js';
+import type { FinalStatus, TurnStatus } from '../contracts/turn.js';
+import { clampMessage } from '../domain/failure.js';
+import { failCall } from '../store/ledger/finish-call.js';
+import { giveUpUnsent, refuseEffect } from '../store/ledger/reconcile.js';
+import { settleEntry } from '../store/ledger/settle.js';
+import { attachInput } from '../store/turn/attach.js';
+import { requestCancel } from '../store/turn/cancel.js';
+import { endTurn } from '../store/turn/end.js';
+import { openTurn } from '../store/turn/open.js';
+import { noteStatus } from '../store/turn/status.js';
+import type { ActivityDeps } from './deps.js';
+
+/** Starts a turn and pins its definition (D34). */
+export async function open(deps: ActivityDeps, input: { turnId: string }): Promise<OpenedTurn> {
+  const row = await openTurn(deps.pool, input.turnId);
+  const base = { turnId: input.turnId, maxSteps: 0, windowSize: 0, modelTimeoutMs: 0, summaryTiming: null };
+  if (row.ended !== null) return { ...base, ended: row.ended };
+  if (row.definitionDigest === null) {
+    const reason = 'no worker has published a definition of this agent';
+    return { ...base, ended: await endTurn(deps.pool, input.turnId, 'failed', reason) };
+  }
+  if (row.cancelRequested) return { ...base, ended: await endTurn(deps.pool, input.turnId, 'cancelled', null) };
+  const definition = await deps.definition(row.definitionDigest);
+  return {
+    turnId: input.turnId, ended: null, maxSteps: definition.maxSteps, windowSize: definition.memory.windowSize,
+    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null,
+  };
+}
+
+/** Ends a turn: messages, memory and outcome in one transaction. */
+export async function end(deps: ActivityDeps, input: EndTurn): Promise<FinalStatus> {
+  await deps.probe('before_report', input.turnId);
+  return endTurn(deps.pool, input.turnId, input.status, input.reason === null ? null : clampMessage(input.reason));
+}
+
+export async function note(deps: ActivityDeps, input: { turnId: string; status: TurnStatus; reason: string | null }): Promise<void> {
+  await noteStatus(deps.pool, input.turnId, input.status, input.reason);
+}
+
+export async function attach(deps: ActivityDeps, input: { inputId: string; into: string; beforeStep: number; answerKey: string | null }): Promise<void> {
+  await attachInput(deps.pool, input.inputId, input.into, input.beforeStep, input.answerKey);
+}
+
+/** A cancel is stored before it is acknowledged, so that nothing of the turn can begin afterwards (D27). */
+export async function cancel(deps: ActivityDeps, input: CancelInput & { turnId: string }): Promise<CancelAnswer> {
+  const by = deps.principal(input.as).user;
+  const answer = await requestCancel(deps.pool, input.turnId, clampMessage(input.reason ?? `cancelled by ${by}`));
+  if (answer === null) return { result: 'refused', message: `there is no turn ${input.turnId}` };
+  return { result: answer.cancelling ? 'cancelling' : 'already_ended', turnId: input.turnId, status: answer.status };
+}
+
+/** A person's word on an unknown effect, with its reason kept as evidence (D16). */
+export async function settle(deps: ActivityDeps, input: SettleInput): Promise<SettleAnswer> {
+  const parsed = settlementSchema.safeParse({ version: input.version, outcome: input.outcome, externalId: input.externalId, reason: input.reason });
+  if (!parsed.success) return { result: 'refused', code: 'invalid_input', message: parsed.error.issues[0]?.message ?? 'the settlement is malformed' };
+  const { version, outcome, externalId, reason } = parsed.data;
+  return settleEntry(deps.pool, { key: input.key, version, outcome, externalId: externalId ?? null, reason, by: deps.principal(input.as).user });
+}
+
+/** Gives up a call that is safe to repeat after its last attempt; the model is told why (D35). */
+export async function giveUpCall(deps: ActivityDeps, input: { key: string; reason: string }): Promise<void> {
+  await failCall(deps.pool, input.key, clampMessage(input.reason));
+}
+
+/** Gives up an effect of which no byte ever left. */
+export async function giveUpEffect(deps: ActivityDeps, input: { key: string; reason: string }): Promise<void> {
+  await refuseEffect(deps.pool, input.key, clampMessage(input.reason));
+  await giveUpUnsent(deps.pool, input.key, clampMessage(input.reason));
+}
+

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { EffectDefinition } from '../contracts/effect.js';
+import type { Json } from '../contracts/json.js';
+import type { EffectOutcome, PerformInput } from '../contracts/steps.js';
+import { CallError } from '../domain/failure.js';
+import type { EffectCall, PerformResult } from '../effects/types.js';
+import { digestOf } from '../store/hash.js';
+import { claimEffect } from '../store/ledger/claim-effect.js';
+import type { EffectClaimed } from '../store/ledger/claim-effect.js';
+import { refuseEffect } from '../store/ledger/reconcile.js';
+import { recordEffect, recordLateResult } from '../store/ledger/record-effect.js';
+import type { EffectRecord } from '../store/ledger/record-effect.js';
+import { loadCall, loadTurnContext } from '../store/turn/context.js';
+import type { ActivityDeps } from './deps.js';
+
+const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'conflict']);
+
+/**
+ * One try to perform an effect: claim (fenced and committed), call, record (D10). It never tries twice: what follows an uncertain end is decided
+ * by the reconcile activity. The call's deadline counts from before the claim, so that no call is on its way after the entry says so (D15).
+ */
+export async function performEffect(deps: ActivityDeps, input: PerformInput): Promise<EffectOutcome> {
+  if (input.hasPrecondition && input.generation === null && !(await preconditionHolds(deps, input.key))) return { kind: 'settled' };
+  await deps.probe('before_dispatch', input.key);
+  const deadline = performance.now() + input.timeoutMs;
+  const physicalCallId = randomUUID();
+  const claim = await claimEffect(deps.pool, { key: input.key, generation: input.generation, physicalCallId, timeoutMs: input.timeoutMs });
+  if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
+  await deps.probe('after_dispatch', input.key);
+  const result = await perform(deps, input.key, claim, physicalCallId, deadline);
+  await deps.probe('after_effect', input.key);
+  const outcome = await record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result);
+  await deps.probe('after_record', input.key);
+  return outcome;
+}
+
+type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
+
+async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<PerformResult> {
+  const effect = (await deps.definition(claim.definitionDigest)).effects.find((candidate) => candidate.name === claim.name);
+  if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
+  if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
+  await deps.probe('before_send', key);
+  const left = Math.floor(deadline - performance.now());
+  if (left <= 0) return { kind: 'not_sent', message: 'the worker was held up until the time for the call had passed', retryAfterMs: null };
+  return guarded(deps, effect, { effect, key, physicalCallId, args: claim.args }, AbortSignal.timeout(left));
+}
+
+/** An adapter that throws in spite of its contract leaves the outcome open, unless it says that nothing was sent. */
+async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: EffectCall, signal: AbortSignal): Promise<PerformResult> {
+  try {
+    return await deps.adapterOf(effect).perform(call, signal);
+  } catch (error) {
+    if (error instanceof CallError && error.failure === 'terminal') return { kind: 'rejected', result: null, message: error.message };
+    return { kind: 'uncertain', message: error instanceof Error ? error.message : String(error), retryAfterMs: null };
+  }
+}
+
+/**
+ * Checks the target condition right before the first dispatch (D25). When it no longer holds, nothing runs and the turn says why. A resend is not
+ * checked: its own first call may be what changed the target.
+ */
+async function preconditionHolds(deps: ActivityDeps, key: string): Promise<boolean> {
+  const entry = await loadCall(deps.pool, key);
+  if (entry === null) throw new Error(`effect ${key} is not stored`);
+  const { definitionDigest } = await loadTurnContext(deps.pool, entry.turnId, { priorLimit: 0, fromStep: entry.step, workItems: 0 });
+  const effect = (await deps.definition(definitionDigest)).effects.find((candidate) => candidate.name === entry.name);
+  if (effect === undefined) return true;
+  const check = await deps.adapterOf(effect).precondition({ effect, key, physicalCallId: '', args: entry.args }, AbortSignal.timeout(effect.timeoutMs));
+  if (!check.holds) await refuseEffect(deps.pool, key, check.message);
+  return check.holds;
+}
+
+const RECORDED = {
+  succeeded: { state: 'succeeded', call: 'succeeded' },
+  rejected: { state: 'failed', call: 'rejected' },
+  conflict: { state: 'conflict', call: 'rejected' },
+  not_sent: { state: 'dispatched', call: 'not_sent' },
+  uncertain: { state: 'unknown', call: 'uncertain' },
+} as const;
+
+function recordOf(key: string, generation: number, physicalCallId: string, result: PerformResult): EffectRecord {
+  const content: Json = result.kind === 'succeeded' || result.kind === 'rejected' ? result.result : null;
+  return {
+    key, generation, physicalCallId, ...RECORDED[result.kind], result: content,
+    externalId: result.kind === 'succeeded' ? result.externalId : null, note: result.kind === 'succeeded' ? null : result.message,
+  };
+}
+
+async function record(deps: ActivityDeps, entry: EffectRecord, result: PerformResult): Promise<EffectOutcome> {
+  const state = await recordEffect(deps.pool, entry);
+  if (state === null) {
+    const now = await recordLateResult(deps.pool, entry);
+    deps.log.warn({ key: entry.key, generation: entry.generation, state: now }, 'a result came after another worker had taken the effect over; it is kept as evidence');
+    return FINAL.has(now) ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
+  }
+  const retryAfterMs = 'retryAfterMs' in result ? (result.retryAfterMs ?? 0) : 0;
+  if (result.kind === 'not_sent') return { kind: 'not_sent', retryAfterMs };
+  return FINAL.has(state) ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs };
+}

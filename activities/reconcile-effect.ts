@@ -1,0 +1,90 @@
+import type { EffectDefinition } from '../contracts/effect.js';
+import type { ReconcileResult } from '../contracts/steps.js';
+import { clampMessage } from '../domain/failure.js';
+import { decideRecovery } from '../domain/recovery.js';
+import type { RecoveryDecision } from '../domain/recovery.js';
+import type { EffectAdapter, LookupResult } from '../effects/types.js';
+import { addEvidence, giveUpUnsent, markAbsent, markUnknown, openEffects, settleFound } from '../store/ledger/reconcile.js';
+import { recoveryFacts } from '../store/ledger/recovery-facts.js';
+import type { RecoveryRow } from '../store/ledger/recovery-facts.js';
+import type { ActivityDeps } from './deps.js';
+
+const LOOKUP_TIMEOUT_MS = 10_000;
+
+/** Physical calls of one effect that recovery makes by itself; then a person decides (D35). */
+const MAX_DISPATCHES = 8;
+
+/** Entries that one sweep looks at. */
+const SWEEP_LIMIT = 100;
+
+/** Looks before anything else is done for an effect whose outcome is open, keeps what it saw, and says what may follow (D13, D15). */
+export async function reconcileEffect(deps: ActivityDeps, input: { key: string; by: string }): Promise<ReconcileResult> {
+  const row = await recoveryFacts(deps.pool, input.key);
+  if (row.state === 'pending') return { kind: 'redispatch', generation: null, afterMs: 0 };
+  if (!isOpen(row)) return { kind: 'settled' };
+  // Every try is proven to have had no effect (a connection was refused): there is nothing to look up.
+  if (row.triesMade === 0) return { kind: 'redispatch', generation: row.generation, afterMs: 0 };
+  const { effect, adapter } = await targetOf(deps, row);
+  const found = await lookUp(deps, adapter, effect, row, input.by);
+  const decision = decideRecovery({
+    capabilities: adapter.capabilities(effect), lookEveryMs: effect.lookup?.everyMs ?? null, unknownPolicy: effect.unknown,
+    approvalAttempts: effect.approval?.attempts ?? null, facts: { ...row, lookup: found?.kind ?? null },
+  });
+  return apply(deps, row, decision, found, effect.lookup?.everyMs ?? null);
+}
+
+/** Looks up open effects whose calls have ended; records what was found and wakes their conversations. It never dispatches (D15). */
+export async function sweepEffects(deps: ActivityDeps, input: { key?: string; by: string }): Promise<{ looked: number }> {
+  const entries = input.key === undefined ? await openEffects(deps.pool, SWEEP_LIMIT) : [{ key: input.key }];
+  for (const { key } of entries) {
+    const row = await recoveryFacts(deps.pool, key);
+    if (!isOpen(row)) continue;
+    const { effect, adapter } = await targetOf(deps, row);
+    const found = await lookUp(deps, adapter, effect, row, input.by);
+    if (found?.kind !== 'found') continue;
+    if (await settleFound(deps.pool, key, row.generation, found.externalId, found.result)) await deps.ledgerChanged(row.workflowId, key);
+  }
+  return { looked: entries.length };
+}
+
+function isOpen(row: RecoveryRow): boolean {
+  return row.state === 'dispatched' || row.state === 'unknown';
+}
+
+async function targetOf(deps: ActivityDeps, row: RecoveryRow): Promise<{ effect: EffectDefinition; adapter: EffectAdapter }> {
+  const effect = (await deps.definition(row.definitionDigest)).effects.find((candidate) => candidate.name === row.name);
+  if (effect === undefined) throw new Error(`the effect ${row.name} is not in the turn's definition`);
+  return { effect, adapter: deps.adapterOf(effect) };
+}
+
+async function lookUp(deps: ActivityDeps, adapter: EffectAdapter, effect: EffectDefinition, row: RecoveryRow, by: string): Promise<LookupResult | null> {
+  if (adapter.capabilities(effect).lookup === null) return null;
+  const found = await adapter.lookup({ effect, key: row.key, physicalCallId: '', args: row.args }, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+  await addEvidence(deps.pool, { key: row.key, by, found: found.kind, note: clampMessage(found.note) });
+  return found;
+}
+
+async function apply(deps: ActivityDeps, row: RecoveryRow, decision: RecoveryDecision, found: LookupResult | null, lookAgainMs: number | null): Promise<ReconcileResult> {
+  switch (decision.action) {
+    case 'settle_found': {
+      if (found?.kind !== 'found') throw new Error('only a look-up that found something settles');
+      const settled = await settleFound(deps.pool, row.key, row.generation, found.externalId, found.result);
+      return settled ? { kind: 'settled' } : { kind: 'look_again', afterMs: 0 };
+    }
+    case 'look_again':
+      return { kind: 'look_again', afterMs: decision.afterMs };
+    case 'redispatch':
+      return redispatch(deps, row, decision, lookAgainMs);
+    case 'unknown':
+      await markUnknown(deps.pool, row.key, row.generation, row.lastNote ?? 'its worker ended before an answer came');
+      return { kind: 'unknown', lookAgainMs: decision.lookAgainMs };
+  }
+}
+
+async function redispatch(deps: ActivityDeps, row: RecoveryRow, decision: Extract<RecoveryDecision, { action: 'redispatch' }>, lookAgainMs: number | null): Promise<ReconcileResult> {
+  // An absence that is authoritative and settled proves that what was sent so far had no effect; otherwise the earlier calls stay uncertain.
+  if (decision.basis === 'absent') await markAbsent(deps.pool, row.key, row.generation);
+  if (row.dispatches < MAX_DISPATCHES) return { kind: 'redispatch', generation: row.generation, afterMs: decision.afterMs };
+  await giveUpUnsent(deps.pool, row.key, `${row.dispatches} calls were made without success; the last one: ${row.lastNote ?? 'no answer'}`);
+  return decision.basis === 'absent' ? { kind: 'settled' } : { kind: 'unknown', lookAgainMs };
+}

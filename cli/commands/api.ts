@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { startApi } from '../../api/start.js';
+import { capabilityLines } from '../capability-lines.js';
+import { EXIT } from '../context.js';
+import { createLog } from '../log.js';
+import type { Register } from '../program.js';
+import { listenForStop } from '../signals.js';
+
+export const registerApi: Register = (program, run) => {
+  program
+    .command('api')
+    .description('Serves the HTTP API (HOLDFAST_API_HOST, HOLDFAST_API_PORT)')
+    .action((_options: object, command: Command) =>
+      run(command, async (context) => {
+        const { settings } = await context.runtime();
+        const client = await context.client();
+        const log = createLog({ level: settings.logLevel, readable: !context.globals.json });
+        const stop = listenForStop(() => context.note('stopping; a second signal ends at once'));
+        try {
+          const api = await startApi({ host: settings.api.host, port: settings.api.port, client, capabilities: () => capabilityLines(client), log });
+          context.print([{ ready: true, pid: process.pid, url: api.url }], `api ready at ${api.url}`);
+          await stop.received();
+          await api.close();
+          return EXIT.done;
+        } finally {
+          stop.dispose();
+        }
+      }));
+};

@@ -1,0 +1,53 @@
+import { access, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker } from '@temporalio/worker';
+import type { Command } from 'commander';
+import { HoldfastError } from '../../client/index.js';
+import { EXIT } from '../context.js';
+import type { Register } from '../program.js';
+import { printable } from '../text.js';
+
+/** How the replay of one file went. */
+interface Checked {
+  file: string;
+  replays: boolean;
+  problem: string | null;
+}
+
+export const registerHistory: Register = (program, run) => {
+  program
+    .command('history')
+    .description('Recorded Temporal histories')
+    .command('check')
+    .description('Replays recorded histories against this build: a history that does not replay would stop its conversation (D34)')
+    .argument('<file...>', 'JSON as "temporal workflow show --output json" writes it')
+    .addHelpText('after', '\nExample:\n  holdfast history check test/replay/*.json')
+    .action((files: string[], _options: object, command: Command) =>
+      run(command, async (context) => {
+        const checked = await checkHistories(files);
+        context.print(checked, checked.map((c) => `${c.replays ? 'ok     ' : 'PROBLEM'}  ${printable(c.file)}${c.problem === null ? '' : `: ${printable(c.problem)}`}`).join('\n'));
+        return checked.every((c) => c.replays) ? EXIT.done : EXIT.refused;
+      }));
+};
+
+async function checkHistories(files: string[]): Promise<Checked[]> {
+  const codePath = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
+  await access(codePath).catch(() => {
+    throw new HoldfastError('configuration', `The workflow bundle ${codePath} is missing. Build it with "npm run build".`);
+  });
+  const histories = await Promise.all(files.map(async (file) => ({ workflowId: file, history: await readHistory(file) })));
+  const checked: Checked[] = [];
+  for await (const result of Worker.runReplayHistories({ workflowBundle: { codePath } }, histories)) {
+    checked.push({ file: result.workflowId, replays: result.error === undefined, problem: result.error?.message ?? null });
+  }
+  return checked;
+}
+
+async function readHistory(file: string): Promise<ReturnType<typeof historyFromJSON>> {
+  try {
+    return historyFromJSON(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw new HoldfastError('invalid_input', `${file} is not a readable history (${error instanceof Error ? error.message : 'unknown reason'}).`);
+  }
+}

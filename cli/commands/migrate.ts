@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { addressOf, translateStoreError } from '../../client/postgres-errors.js';
+import { migrate } from '../../store/migrate.js';
+import { EXIT } from '../context.js';
+import type { Register } from '../program.js';
+
+export const registerMigrate: Register = (program, run) => {
+  program
+    .command('migrate')
+    .description('Brings the PostgreSQL schema up to date; safe to run again, and from several places at once')
+    .action((_options: object, command: Command) =>
+      run(command, async (context) => {
+        const { dsn } = (await context.runtime()).settings.postgres;
+        const { applied } = await migrate(dsn).catch((error: unknown) => {
+          throw translateStoreError(error, dsn);
+        });
+        context.print([{ applied }], applied.length === 0 ? `${addressOf(dsn)} is up to date` : `applied ${applied.join(', ')} to ${addressOf(dsn)}`);
+        return EXIT.done;
+      }));
+};

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { requireSecrets } from '../../config/secrets.js';
+import { runWorker } from '../../worker/run.js';
+import { EXIT } from '../context.js';
+import { createLog } from '../log.js';
+import type { Register } from '../program.js';
+import { listenForStop } from '../signals.js';
+
+export const registerWorker: Register = (program, run) => {
+  program
+    .command('worker')
+    .description('Runs one worker in the foreground. SIGINT or SIGTERM lets running steps end first; a second one ends at once')
+    .action((_options: object, command: Command) =>
+      run(command, async (context) => {
+        const { settings, config, compiled } = await context.runtime();
+        requireSecrets(await config(), context.io.env);
+        // Says which server is away, or that the schema is missing, before the worker would.
+        await (await context.client()).check();
+        const log = createLog({ level: settings.logLevel, readable: !context.globals.json });
+        const stop = listenForStop(() => context.note('stopping: running steps may end first; a second signal ends at once'));
+        try {
+          const worker = await runWorker({ settings, compiled: await compiled(), log, secrets: (name) => context.io.env[name] });
+          context.print([{ ready: true, pid: process.pid }], 'worker ready');
+          await Promise.race([worker.done, stop.received()]);
+          await worker.stop();
+          return EXIT.done;
+        } finally {
+          stop.dispose();
+        }
+      }));
+};

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { z } from 'zod';
+import { agentNameSchema, submitSchema, threadIdSchema, type Submit, type TurnStatus } from '../contracts/turn.js';
+import { workflowIdOf } from '../domain/keys.js';
+import { sha256Hex } from '../store/hash.js';
+import { acceptInput } from '../store/turn/accept.js';
+import { agentNames } from '../store/views/agents.js';
+import { CONVERSATION, submitInputUpdate } from '../workflows/messages.js';
+import { callTemporal } from './call-temporal.js';
+import type { ClientContext } from './context.js';
+import { HoldfastError } from './errors.js';
+import { parseInput } from './parse.js';
+
+/** What a sender gives. Without `threadId` a new conversation begins, without `requestId` the input cannot be repeated safely (D2). */
+export interface SubmitOptions extends Omit<Submit, 'requestId'> {
+  agent: string;
+  threadId?: string | undefined;
+  requestId?: string | undefined;
+  as: string;
+}
+
+/** `turnId` is the accepted input; `intoTurnId` the turn that works on it, another one when the input joined a running turn (D4). */
+export interface Submitted {
+  turnId: string;
+  intoTurnId: string;
+  agent: string;
+  threadId: string;
+  requestId: string;
+  status: TurnStatus;
+  repeat: boolean;
+}
+
+const addressSchema = z.object({ agent: agentNameSchema, threadId: threadIdSchema });
+
+/**
+ * Stores the input, then hands a reference to the conversation in one round trip (D2). A repeat of the same request is answered
+ * from PostgreSQL once its turn has begun.
+ * @throws HoldfastError `invalid_input`, `unknown_agent`, `conflict`, `no_worker`, `unreachable`, `refused`
+ */
+export async function submit(context: ClientContext, options: SubmitOptions): Promise<Submitted> {
+  const { agent, threadId: thread, as, requestId: request, ...content } = options;
+  const { threadId } = parseInput(addressSchema, { agent, threadId: thread ?? `thread-${randomUUID()}` }, 'The address of the turn');
+  const input = parseInput(submitSchema, { ...content, requestId: request ?? `req-${randomUUID()}` }, 'The input');
+  await requireAgent(context, agent);
+  const workflowId = workflowIdOf(agent, threadId, sha256Hex);
+  const accepted = await acceptInput(context.pool, {
+    agent, threadId, requestId: input.requestId, text: input.text, data: input.data, files: input.files, mode: input.mode, requester: as, workflowId,
+  });
+  if (accepted.kind === 'conflict') {
+    throw new HoldfastError('conflict', `Request id ${JSON.stringify(input.requestId)} already belongs to turn ${accepted.turnId} with another input. Use a new request id for a new input.`);
+  }
+  const base = { turnId: accepted.turnId, agent, threadId, requestId: input.requestId, status: accepted.status, repeat: accepted.kind === 'repeat' };
+  if (accepted.status !== 'queued') return { ...base, intoTurnId: accepted.turnId };
+  return { ...base, intoTurnId: await hand(context, { agent, threadId, workflowId, turnId: accepted.turnId, mode: input.mode }) };
+}
+
+interface Handed {
+  agent: string;
+  threadId: string;
+  workflowId: string;
+  turnId: string;
+  mode: 'queue' | 'steer';
+}
+
+async function hand(context: ClientContext, { agent, threadId, workflowId, turnId, mode }: Handed): Promise<string> {
+  const outcome = await callTemporal(
+    context,
+    () =>
+      context.temporal.workflow.executeUpdateWithStart(submitInputUpdate, {
+        args: [{ turnId, mode }],
+        updateId: turnId,
+        // An operation object is good for one call, so that a retry makes its own.
+        startWorkflowOperation: new WithStartWorkflowOperation(CONVERSATION, {
+          workflowId, taskQueue: context.taskQueue, args: [{ agent, threadId }],
+          workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        }),
+      }),
+    { retryClosed: true },
+  );
+  if (outcome.kind === 'answered') return outcome.value.intoTurnId;
+  throw new HoldfastError('refused', outcome.kind === 'refused' ? outcome.message : 'The conversation closed before it took the input. Send it again with the same request id.');
+}
+
+/** A misspelt agent is told at once. Before any worker has registered agents nothing is known, and nothing is refused. */
+async function requireAgent(context: ClientContext, agent: string): Promise<void> {
+  if (context.knownAgents.has(agent)) return;
+  const names = await agentNames(context.pool);
+  for (const name of names) context.knownAgents.add(name);
+  if (names.length > 0 && !names.includes(agent)) {
+    throw new HoldfastError('unknown_agent', `There is no agent "${agent}". Agents: ${names.join(', ')}.`);
+  }
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { agentConfigSchema, modelConfigSchema } from './config-agent.js';
+import { effectConfigSchema } from './config-effect.js';
+import { agentNameSchema } from './turn.js';
+
+const appSchema = z.strictObject({
+  default_agent: agentNameSchema.optional().describe('Agent that is meant when none is named. Default: the only agent. `AGENT_ID` overrides (I5b)'),
+});
+
+const workMemorySchema = z.strictObject({
+  enabled: z.boolean().default(false).describe('Summarise the work of children (W6)'),
+  summary_agent: agentNameSchema.default('summary').describe('Agent that writes the summaries'),
+  timing: z.enum(['before_finalize', 'turn_end']).default('turn_end').describe('Right after each successful child, or in call order at the end (W8)'),
+  policy: z
+    .record(agentNameSchema, z.enum(['none', 'request', 'response', 'both']))
+    .default({})
+    .describe('Child → evidence to summarise. When enabled, every child except the summary agent needs one (W6)'),
+});
+
+/** `holdfast.toml` as written (I5). Unknown keys are errors; durations are text here and milliseconds after parsing. */
+export const configSchema = z.strictObject({
+  app: appSchema.prefault({}).describe('The application'),
+  models: z.record(agentNameSchema, modelConfigSchema).default({}).describe('How to reach models'),
+  agents: z.record(agentNameSchema, agentConfigSchema).default({}).describe('Agents, and the children of agents'),
+  effects: z.record(agentNameSchema, effectConfigSchema).default({}).describe('Actions on external systems'),
+  work_memory: workMemorySchema.prefault({}).describe('Summaries of work done by children (document 3)'),
+});
+
+export type ConfigInput = z.output<typeof configSchema>;
+export type ModelConfig = ConfigInput['models'][string];
+export type AgentConfig = Omit<ConfigInput['agents'][string], 'instructions' | 'instructions_file' | 'kind'> & { instructions: string; kind: 'model' | 'agent' };
+export type EffectConfig = Omit<ConfigInput['effects'][string], 'input_schema' | 'input_schema_file'> & { input_schema: NonNullable<ConfigInput['effects'][string]['input_schema']> };
+
+/**
+ * The configuration that the product runs with: checked, environment applied, files read, defaults filled in. `file` is what messages
+ * call it. Times are milliseconds. Holds no secret.
+ */
+export interface HoldfastConfig {
+  file: string;
+  app: { default_agent: string };
+  models: Record<string, ModelConfig>;
+  agents: Record<string, AgentConfig>;
+  effects: Record<string, EffectConfig>;
+  work_memory: ConfigInput['work_memory'];
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { approvalSchema } from './approval.js';
+import { jsonSchema } from './json.js';
+import { ledgerStateSchema } from './ledger.js';
+
+export const turnStatusSchema = z.enum([
+  'queued', 'working', 'waiting_approval', 'waiting_input', 'waiting_review', 'waiting_unknown', 'cancelling', 'needs_migration',
+  'completed', 'cancelled', 'failed', 'rejected', 'budget_exceeded', 'expired',
+]);
+export type TurnStatus = z.infer<typeof turnStatusSchema>;
+export type FinalStatus = Extract<TurnStatus, 'completed' | 'cancelled' | 'failed' | 'rejected' | 'budget_exceeded' | 'expired'>;
+
+/** Longest accepted text of an input, in UTF-16 code units. */
+export const MAX_INPUT_CHARS = 4_000_000;
+
+const idText = (max: number) => z.string().min(1).max(max).refine((s) => s.isWellFormed() && !s.includes('\0'), 'must be well-formed text without NUL');
+
+export const fileRefSchema = z.object({ id: idText(300), name: z.string().max(300), mime: z.string().max(200), size: z.number().int().min(0) });
+
+export const inputModeSchema = z.enum(['queue', 'steer']);
+export type InputMode = z.infer<typeof inputModeSchema>;
+
+/** What a sender submits. `requestId` makes it idempotent within (agent, thread) (D2). */
+export const submitSchema = z.strictObject({
+  requestId: idText(200),
+  text: z.string().max(MAX_INPUT_CHARS),
+  data: jsonSchema.optional(),
+  files: z.array(fileRefSchema).max(50).optional(),
+  mode: inputModeSchema.default('queue').describe('queue: the next turn; steer: handed to the running turn at its next model call (D4)'),
+});
+export type Submit = z.input<typeof submitSchema>;
+
+export const agentNameSchema = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'letters, digits, "_" and "-", at most 64, starting with a letter');
+export const threadIdSchema = idText(500);
+
+/** A turn as JSON (document 5). Money is in US dollars; `costUsd` is null where no price is known. */
+export const turnSchema = z.object({
+  turnId: z.string(),
+  agent: z.string(),
+  threadId: z.string(),
+  requestId: z.string(),
+  workflowId: z.string(),
+  status: turnStatusSchema,
+  text: z.string().nullable(),
+  reason: z.string().nullable().describe('Named reason of an end that is not "completed", or what is being waited for'),
+  effects: z.array(z.object({
+    key: z.string(), effect: z.string(), state: ledgerStateSchema, outcome: z.enum(['succeeded', 'failed']).nullable(),
+    externalId: z.string().nullable(), args: jsonSchema,
+  })),
+  approvals: z.array(approvalSchema),
+  usage: z.object({
+    modelCalls: z.number().int(), inputTokens: z.number().int(), outputTokens: z.number().int(),
+    costUsd: z.number().nullable(), effects: z.number().int(),
+  }),
+  steps: z.number().int(),
+});
+export type TurnView = z.infer<typeof turnSchema>;

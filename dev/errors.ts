@@ -1,0 +1,20 @@
+/**
+ * A part of the development stack cannot be used. `message` says what was tried and what would fix it.
+ * `exitCode`: 2 wrong usage or configuration, 3 a server cannot be reached (document 5, command line).
+ */
+export class StackError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: 2 | 3 = 3,
+  ) {
+    super(message);
+    this.name = 'StackError';
+  }
+}
+
+/** First line that a person needs of anything thrown. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.message}${cause}`;
+}

@@ -1,0 +1,37 @@
+import type { DiffLine } from '../contracts/approval.js';
+import type { ApprovalPolicy, EffectDefinition } from '../contracts/effect.js';
+import type { Json, JsonObject } from '../contracts/json.js';
+import type { Principal } from '../contracts/principal.js';
+import { canonicalJson } from './canonical.js';
+
+/** Why a person may not decide, or null (D22, D26). */
+export function mayDecide(proposal: { roles: string[]; requester: string; requesterMayApprove: boolean }, by: Principal): string | null {
+  if (!proposal.roles.some((role) => by.roles.some((held) => held === role || held === 'admin'))) return `one of these roles is needed: ${proposal.roles.join(', ')}`;
+  if (!proposal.requesterMayApprove && by.user === proposal.requester) return 'the person who asked for it may not approve it';
+  return null;
+}
+
+/**
+ * The text that a proposal's hash covers (D21): which intent and version, what runs with which arguments against which target, under which
+ * conditions and policy. Nothing cosmetic is in it, so the same meaning has the same hash and any change of meaning has another.
+ */
+export function proposalText(id: string, version: number, effect: EffectDefinition, args: JsonObject): string {
+  const policy = effect.approval as ApprovalPolicy;
+  return canonicalJson({
+    id, version, action: effect.name, type: effect.type, method: effect.http.method, url: effect.http.url, args,
+    precondition: policy.precondition === null ? null : { url: policy.precondition.url, expect: policy.precondition.expect },
+    policy: { approvers: policy.approvers, attempts: policy.attempts, requesterMayApprove: policy.requesterMayApprove, roles: [...policy.roles].sort() },
+  });
+}
+
+/** Differences first, field by field; fields that stay the same are left out (D21). */
+export function diffOf(before: JsonObject, after: JsonObject): DiffLine[] {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return fields
+    .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
+    .filter((line) => !same(line.before, line.after));
+}
+
+function same(a: Json, b: Json): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}

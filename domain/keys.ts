@@ -1,0 +1,50 @@
+/**
+ * Identities (D1, D2, D11). Hashing is passed in, because the determinism zone has no crypto.
+ * 1. A turn's id is derived from (agent, thread, request id): a repeated request meets its own row.
+ * 2. A logical key is `turn.step.index`; the model call of a step has index `m`, a summary ends in `s`. It never depends on arguments.
+ */
+export type Sha256Hex = (text: string) => string;
+
+/** Temporal's visibility keeps 255 bytes; above this length the id is hashed (I11). */
+const MAX_WORKFLOW_ID_BYTES = 200;
+
+export function workflowIdOf(agent: string, threadId: string, sha256Hex: Sha256Hex): string {
+  const id = `holdfast/${encodeURIComponent(agent)}/${encodeURIComponent(threadId)}`;
+  return id.length <= MAX_WORKFLOW_ID_BYTES ? id : `holdfast/${encodeURIComponent(agent)}/~${sha256Hex(threadId)}`;
+}
+
+/** The conversation that a workflow id names; null for a hashed or foreign id. */
+export function conversationOf(workflowId: string): { agent: string; threadId: string } | null {
+  const match = /^holdfast\/([^/~]+)\/([^/~]+)$/.exec(workflowId);
+  if (match === null) return null;
+  try {
+    return { agent: decodeURIComponent(match[1] ?? ''), threadId: decodeURIComponent(match[2] ?? '') };
+  } catch {
+    return null;
+  }
+}
+
+export function turnIdOf(agent: string, threadId: string, requestId: string, sha256Hex: Sha256Hex): string {
+  return `t${sha256Hex(JSON.stringify([agent, threadId, requestId])).slice(0, 30)}`;
+}
+
+export function modelKey(turnId: string, step: number): string {
+  return `${turnId}.${step}.m`;
+}
+
+export function callKey(turnId: string, step: number, index: number): string {
+  return `${turnId}.${step}.${index}`;
+}
+
+export function summaryKey(key: string): string {
+  return `${key}.s`;
+}
+
+export function approvalIdOf(key: string): string {
+  return `apr-${key}`;
+}
+
+/** Id of a call in a transcript: short enough for every provider and unique in the conversation (D11). */
+export function transcriptCallId(turnId: string, step: number, index: number): string {
+  return `c_${turnId.slice(1, 17)}_${step}_${index}`;
+}

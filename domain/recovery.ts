@@ -1,0 +1,99 @@
+import type { Capabilities, EffectDefinition } from '../contracts/effect.js';
+import type { LookupVerdict } from '../contracts/ledger.js';
+
+/**
+ * What may follow for an effect that was dispatched and whose outcome is open (D13, D15). Invariants:
+ * 1. `found` settles; nothing else does. Time alone never ends an effect, neither as failed nor as done.
+ * 2. An inconclusive look-up is never read as absent.
+ * 3. Absence allows a new call only if it is authoritative and was seen after the call could no longer be in flight plus the settle
+ *    time; before that the look-up is repeated.
+ * 4. Without 3, sending again needs an idempotency key that the target still remembers. Retention counts from the first dispatch.
+ * 5. Once the retention has passed, nothing but 3 sends again: the policy does not override it.
+ * 6. Without keys, a new try that could double the effect happens only where the policy for unknown outcomes says so, at most
+ *    `maxAttempts` tries in all and never more than an approval permits, and not while an earlier call may be in flight.
+ * 7. Repeated sending backs off, at most a minute.
+ */
+export interface RecoveryInput {
+  capabilities: Pick<Capabilities, 'idempotency' | 'lookup'>;
+  /** Milliseconds between look-ups of an unknown entry; null without a look-up. */
+  lookEveryMs: number | null;
+  unknownPolicy: EffectDefinition['unknown'];
+  /** Tries that the approval permits; null when the effect needs none. */
+  approvalAttempts: number | null;
+  facts: RecoveryFacts;
+}
+
+/** Times in milliseconds since the epoch, all by one clock. */
+export interface RecoveryFacts {
+  /** Read before the look-up was made, so that a look-up is never trusted for a time that it did not see. */
+  nowMs: number;
+  firstDispatchedAtMs: number;
+  /** Until then a call whose end is not known may still be on its way. */
+  inflightUntilMs: number;
+  /** Every physical call is known to have ended, the last one at `callEndedAtMs`. */
+  callEnded: boolean;
+  callEndedAtMs: number | null;
+  /** Physical calls that are neither proven absent nor proven not sent. */
+  triesMade: number;
+  /** All physical calls, for the back-off. */
+  dispatches: number;
+  /** Null: no look-up was possible. */
+  lookup: LookupVerdict | null;
+}
+
+/**
+ * Why a new call is allowed. `absent`: what was sent so far is proven to have had no effect (3); with `key` (4) and `policy` (6) it may
+ * still have one.
+ */
+export type RedispatchBasis = 'absent' | 'key' | 'policy';
+
+/** `unknown`: a person is asked; `lookAgainMs` is when to look again meanwhile, null without a look-up. Waits are in milliseconds. */
+export type RecoveryDecision =
+  | { action: 'settle_found' }
+  | { action: 'redispatch'; afterMs: number; basis: RedispatchBasis }
+  | { action: 'look_again'; afterMs: number }
+  | { action: 'unknown'; lookAgainMs: number | null };
+
+const MAX_BACKOFF_MS = 60_000;
+
+export function decideRecovery(input: RecoveryInput): RecoveryDecision {
+  const { lookup } = input.capabilities;
+  const verdict = input.facts.lookup;
+  if (verdict === 'found') return { action: 'settle_found' };
+  if (lookup === null) return resend(input) ?? policyRetry(input) ?? unknown(input);
+  if (verdict !== 'absent') return resend(input) ?? unknown(input);
+  if (!lookup.authoritativeAbsence) return resend(input) ?? policyRetry(input) ?? unknown(input);
+  const unsettledMs = inflightEndMs(input.facts) + lookup.settleAfterMs - input.facts.nowMs;
+  if (unsettledMs <= 0) return { action: 'redispatch', afterMs: backoffMs(input.facts.dispatches), basis: 'absent' };
+  return resend(input) ?? { action: 'look_again', afterMs: Math.ceil(unsettledMs) };
+}
+
+/** Sends the same key again while the target remembers it (4), also when an earlier call is still on its way. */
+function resend({ capabilities, facts }: RecoveryInput): RecoveryDecision | null {
+  if (capabilities.idempotency === null) return null;
+  const rememberedMs = facts.firstDispatchedAtMs + capabilities.idempotency.retentionMs - facts.nowMs;
+  const afterMs = backoffMs(facts.dispatches);
+  return afterMs < rememberedMs ? { action: 'redispatch', afterMs, basis: 'key' } : null;
+}
+
+/** A bounded new try, declared by the policy, that may double the effect (6). */
+function policyRetry({ capabilities, unknownPolicy, approvalAttempts, facts }: RecoveryInput): RecoveryDecision | null {
+  if (capabilities.idempotency !== null || unknownPolicy.retry === 'never') return null;
+  const permitted = Math.min(unknownPolicy.maxAttempts, approvalAttempts ?? Infinity);
+  if (facts.triesMade >= permitted) return null;
+  return { action: 'redispatch', afterMs: Math.ceil(Math.max(unknownPolicy.everyMs, inflightEndMs(facts) - facts.nowMs)), basis: 'policy' };
+}
+
+function unknown({ capabilities, lookEveryMs }: RecoveryInput): RecoveryDecision {
+  return { action: 'unknown', lookAgainMs: capabilities.lookup === null ? null : lookEveryMs };
+}
+
+/** When the last call can no longer be in flight: its known end, otherwise the end of its time limit. */
+function inflightEndMs({ callEnded, callEndedAtMs, inflightUntilMs }: RecoveryFacts): number {
+  return callEnded && callEndedAtMs !== null ? callEndedAtMs : inflightUntilMs;
+}
+
+/** None after the first call, so that a crash costs no time; then 1 s, 2 s, 4 s … */
+function backoffMs(dispatches: number): number {
+  return dispatches <= 1 ? 0 : Math.min(1000 * 2 ** (dispatches - 2), MAX_BACKOFF_MS);
+}

@@ -1,0 +1,69 @@
+import type { Json, JsonObject } from '../contracts/json.js';
+import type { EntryKind, LedgerState } from '../contracts/ledger.js';
+import { isBlank } from './text.js';
+
+/** What the ledger knows about one call, as far as the transcript needs it. */
+export interface CallRecord {
+  kind: EntryKind;
+  name: string;
+  state: LedgerState;
+  outcome: 'succeeded' | 'failed' | null;
+  result: Json;
+  externalId: string | null;
+  reason: string | null;
+  args: Json;
+  /** What became of the proposal, when the call needed one. */
+  proposal: 'rejected' | 'expired' | null;
+}
+
+/** States of a call as the model is told them (D6). */
+export type CallStatus = 'succeeded' | 'failed' | 'rejected' | 'expired' | 'cancelled' | 'unknown' | 'conflict' | 'invalid';
+
+export function callStatus(record: Pick<CallRecord, 'state' | 'outcome' | 'proposal'>): CallStatus {
+  switch (record.state) {
+    case 'succeeded':
+    case 'failed':
+    case 'conflict':
+      return record.state;
+    case 'reconciled':
+      return record.outcome === 'succeeded' ? 'succeeded' : 'failed';
+    case 'cancelled':
+      return record.proposal ?? 'cancelled';
+    case 'pending':
+      return 'cancelled';
+    case 'dispatched':
+    case 'unknown':
+      return 'unknown';
+  }
+}
+
+const MEANING: Record<Exclude<CallStatus, 'succeeded' | 'invalid'>, string> = {
+  failed: 'It was not done.',
+  rejected: 'A person rejected it. It was not done.',
+  expired: 'Nobody approved it in time. It was not done.',
+  cancelled: 'It was cancelled before it began. It was not done.',
+  unknown: 'It is not known whether it was done. Do not say that it was, and do not try it again.',
+  conflict: 'The same intent exists with other arguments. It was not done.',
+};
+
+/**
+ * The one result that a call has in the transcript (D6): the real result, or a JSON object with `status` and `message`. When
+ * other arguments ran than the model asked for, they are named (D23).
+ */
+export function resultText(record: CallRecord, askedArgs: JsonObject, sameArgs: boolean): string {
+  const status = callStatus(record);
+  if (status !== 'succeeded') {
+    const message = record.reason === null ? MEANING[status as keyof typeof MEANING] : `${MEANING[status as keyof typeof MEANING]} ${record.reason}`;
+    return JSON.stringify({ status, message });
+  }
+  const result = record.result ?? (record.externalId === null ? { status } : { status, id: record.externalId });
+  if (record.kind === 'effect' && !sameArgs) {
+    return JSON.stringify({ status, note: 'A person edited the arguments.', asked: askedArgs, executed: record.args, result });
+  }
+  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  return isBlank(text) ? '(no content)' : text;
+}
+
+export function invalidText(problem: string): string {
+  return JSON.stringify({ status: 'invalid', message: `The call was not run: ${problem}` });
+}

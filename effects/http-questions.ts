@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Json, JsonObject } from '../contracts/json.js';
+import { CallError, clampMessage, retryAfterMs } from '../domain/failure.js';
+import { storableJson } from '../domain/text.js';
+import { isObject } from './answer-json.js';
+import { snippet } from './http-body.js';
+import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './http-request.js';
+import type { EffectCall, PreconditionResult, PreviewResult } from './types.js';
+import { fillUrl } from './url-template.js';
+
+/** 4xx that mean "not now" rather than "no". */
+const LATER = new Set([408, 425, 429]);
+
+/** Before and after as the target describes them (D21). Without a preview URL the arguments stand against nothing known. */
+export async function previewHttp(context: HttpContext, call: EffectCall, signal: AbortSignal): Promise<PreviewResult> {
+  const { effect, key, args } = call;
+  const preview = effect.approval?.preview ?? null;
+  if (preview === null) return { kind: 'preview', before: {}, after: args };
+  const body = JSON.stringify({ key, args });
+  const answer = await ask(context, call, { method: 'POST', url: preview.url, body }, 'preview', signal);
+  if (isNo(answer.status)) return { kind: 'refused', message: clampMessage(`the preview answered ${answer.status}: ${snippet(answer.body)}`) };
+  const value = answer.body.kind === 'json' ? answer.body.value : undefined;
+  if (answer.status !== 200 || !isObject(value)) throw notUsable('preview', answer);
+  const before = value['before'] === null ? {} : value['before'];
+  const after = value['after'] === null ? {} : value['after'];
+  if (!isObject(before) || !isObject(after)) throw notUsable('preview', answer);
+  return { kind: 'preview', before: storableJson(before), after: storableJson(after) };
+}
+
+/** The target conditions of an approval, asked again at execution (D25). Every field of `expect` must be equal, deeply. */
+export async function checkPrecondition(context: HttpContext, call: EffectCall, signal: AbortSignal): Promise<PreconditionResult> {
+  const { effect, key, args } = call;
+  const precondition = effect.approval?.precondition ?? null;
+  if (precondition === null) return { holds: true };
+  const filled = fillUrl(precondition.url, key, args);
+  if (!filled.ok) return { holds: false, message: `the precondition cannot be checked: ${filled.problem}` };
+  const answer = await ask(context, call, { method: 'GET', url: filled.url }, 'precondition', signal);
+  if (isNo(answer.status)) return { holds: false, message: clampMessage(`the precondition answered ${answer.status}: ${snippet(answer.body)}`) };
+  const value = answer.body.kind === 'json' ? answer.body.value : undefined;
+  if (answer.status !== 200 || !isObject(value)) throw notUsable('precondition', answer);
+  return compare(precondition.expect, value);
+}
+
+function compare(expect: JsonObject, actual: JsonObject): PreconditionResult {
+  for (const [field, wanted] of Object.entries(expect)) {
+    const found = Object.hasOwn(actual, field) ? actual[field] : undefined;
+    if (isDeepStrictEqual(plain(found), plain(wanted))) continue;
+    const said = found === undefined ? 'missing' : JSON.stringify(found);
+    return { holds: false, message: clampMessage(`the precondition no longer holds: ${field} must be ${JSON.stringify(wanted)}, but is ${said}`) };
+  }
+  return { holds: true };
+}
+
+/** -0 and 0 are one number in JSON, and prototypes do not count. */
+function plain(value: Json | undefined): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+async function ask(
+  context: HttpContext, call: EffectCall, target: { method: string; url: string; body?: string }, what: string, signal: AbortSignal,
+): Promise<HttpAnswer> {
+  try {
+    const sent = await send(context, buildRequest(context, call.effect, target), signal);
+    if (sent.kind === 'answer') return sent.answer;
+    throw new CallError('retryable', `${what} of "${call.effect.name}": ${sent.message}`);
+  } catch (error) {
+    if (error instanceof RequestProblem) throw new CallError('terminal', error.message);
+    throw error;
+  }
+}
+
+function isNo(status: number): boolean {
+  return status >= 400 && status < 500 && !LATER.has(status);
+}
+
+function notUsable(what: string, { status, headers, body }: HttpAnswer): CallError {
+  return new CallError('retryable', `the ${what} answered ${status} without what is needed: ${snippet(body)}`, retryAfterMs(headers.get('retry-after'), Date.now()));
+}

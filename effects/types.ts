@@ -1,0 +1,45 @@
+import type { Capabilities, EffectDefinition } from '../contracts/effect.js';
+import type { Json, JsonObject } from '../contracts/json.js';
+
+/** What an adapter is given: the frozen arguments and Holdfast's identity for the intent (D11). */
+export interface EffectCall {
+  effect: EffectDefinition;
+  key: string;
+  physicalCallId: string;
+  args: JsonObject;
+}
+
+/**
+ * How one physical call ended. `rejected`: a status that the target declares as "nothing happened" (D10). `not_sent`: proven that no
+ * byte reached it. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else.
+ */
+export type PerformResult =
+  | { kind: 'succeeded'; externalId: string | null; result: Json }
+  | { kind: 'rejected'; result: Json; message: string }
+  | { kind: 'conflict'; message: string }
+  | { kind: 'not_sent'; message: string; retryAfterMs: number | null }
+  | { kind: 'uncertain'; message: string; retryAfterMs: number | null };
+
+/** `absent` only when the target answered and has nothing under the key; anything doubtful is `inconclusive` (D13). */
+export type LookupResult =
+  | { kind: 'found'; externalId: string | null; result: Json; note: string }
+  | { kind: 'absent'; note: string }
+  | { kind: 'inconclusive'; note: string };
+
+export type PreviewResult = { kind: 'preview'; before: JsonObject; after: JsonObject } | { kind: 'refused'; message: string };
+export type PreconditionResult = { holds: true } | { holds: false; message: string };
+
+/**
+ * The code that performs, looks up and describes effects of one external system (D19). `perform`, `lookup` never throw:
+ * what they could not find out is part of their answer. A request that cannot be built from our own configuration (a secret is not set)
+ * is `not_sent`, or `inconclusive` for a look-up, with a message that names the setting. `signal` ends the call at its deadline.
+ */
+export interface EffectAdapter {
+  capabilities(effect: EffectDefinition): Capabilities;
+  perform(call: EffectCall, signal: AbortSignal): Promise<PerformResult>;
+  lookup(call: EffectCall, signal: AbortSignal): Promise<LookupResult>;
+  /** Before and after, for the person who approves (D21). Throws `CallError` when the target cannot be reached. */
+  preview(call: EffectCall, signal: AbortSignal): Promise<PreviewResult>;
+  /** Checked again at execution (D25). Throws `CallError` when the target cannot be reached. */
+  precondition(call: EffectCall, signal: AbortSignal): Promise<PreconditionResult>;
+}

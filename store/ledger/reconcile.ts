@@ -1,0 +1,68 @@
+import type { Json } from '../../contracts/json.js';
+import type { LookupVerdict } from '../../contracts/ledger.js';
+import type { Db } from '../pool.js';
+
+/** Every look-up is kept, also an inconclusive one (D15). */
+export async function addEvidence(db: Db, evidence: { key: string; by: string; found: LookupVerdict | null; note: string }): Promise<void> {
+  await db.query('insert into evidence (key, by, found, note) values ($1, $2, $3, $4)', [evidence.key, evidence.by, evidence.found, evidence.note]);
+}
+
+/** Settles an open entry with what a look-up found; false when it was settled or dispatched again meanwhile. */
+export async function settleFound(db: Db, key: string, generation: number, externalId: string | null, result: Json): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update ledger_entry set state = 'reconciled', outcome = 'succeeded', external_id = $3, result = $4, version = version + 1, reason = null
+     where key = $1 and generation = $2 and state in ('dispatched', 'unknown')`,
+    [key, generation, externalId, JSON.stringify(result)],
+  );
+  return rowCount === 1;
+}
+
+/** A settled look-up proved that nothing has happened so far: these calls had no effect (D13). */
+export async function markAbsent(db: Db, key: string, generation: number): Promise<void> {
+  await db.query(
+    `update physical_call set outcome = 'absent', ended_at = coalesce(ended_at, now()) where key = $1 and generation <= $2 and outcome in ('open', 'uncertain')`,
+    [key, generation],
+  );
+}
+
+/** It cannot be known whether the effect happened: a person is asked (D13, D15). */
+export async function markUnknown(db: Db, key: string, generation: number, reason: string): Promise<void> {
+  await db.query(
+    `with entry as (
+       update ledger_entry set state = 'unknown', version = version + 1, reason = $3 where key = $1 and generation = $2 and state = 'dispatched' returning key
+     )
+     update physical_call set outcome = 'uncertain' where key = $1 and generation <= $2 and outcome = 'open' and exists (select from entry)`,
+    [key, generation, reason],
+  );
+}
+
+/**
+ * Ends an effect of which every try is proven to have had none: it was not done (D10). An entry with a try that may have had its effect
+ * becomes or stays `unknown` instead: nothing turns it into `failed` but proof (D15).
+ */
+export async function giveUpUnsent(db: Db, key: string, reason: string): Promise<void> {
+  await db.query(
+    `update ledger_entry e set version = e.version + 1, reason = $2,
+       state = case when proof.none then (case e.state when 'unknown' then 'reconciled' else 'failed' end) else 'unknown' end,
+       outcome = case when proof.none and e.state = 'unknown' then 'failed' end
+     from (select not exists (select from physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none) proof
+     where e.key = $1 and e.state in ('dispatched', 'unknown')`,
+    [key, reason],
+  );
+}
+
+/** Effects that were refused before any call: a target condition no longer held (D25), or their preview could not be made. */
+export async function refuseEffect(db: Db, key: string, reason: string): Promise<void> {
+  await db.query(`update ledger_entry set state = 'failed', reason = $2, version = version + 1 where key = $1 and state = 'pending'`, [key, reason]);
+}
+
+/** Open entries whose physical call can no longer be on its way, oldest first: work for the sweep (D15). */
+export async function openEffects(db: Db, limit: number): Promise<{ key: string; workflowId: string }[]> {
+  const { rows } = await db.query<{ key: string; workflowId: string }>(
+    `select e.key, t.workflow_id as "workflowId" from ledger_entry e join turn t using (turn_id)
+     where e.kind = 'effect' and e.state in ('dispatched', 'unknown') and e.inflight_until < now()
+     order by e.inflight_until limit $1`,
+    [limit],
+  );
+  return rows;
+}

@@ -1,0 +1,55 @@
+import type { LedgerState } from '../../contracts/ledger.js';
+import type { SettleAnswer } from '../../contracts/steps.js';
+import type { Db } from '../pool.js';
+
+export interface SettleEntry {
+  key: string;
+  version: number;
+  outcome: 'succeeded' | 'failed' | 'retry';
+  externalId: string | null;
+  reason: string;
+  by: string;
+}
+
+interface Row {
+  changed: boolean;
+  state: LedgerState;
+  version: number;
+  generation: number;
+  ended: boolean;
+}
+
+/**
+ * Settles an unknown effect by a person's word, against the version that they saw (D16). `retry` only permits the owning step to dispatch
+ * again, so it needs an open turn. The reason is kept as evidence.
+ */
+export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAnswer> {
+  const { rows } = await db.query<Row>(
+    `with seen as (
+       select e.key, t.ended_at is not null or t.cancel_requested_at is not null as ended from ledger_entry e join turn t using (turn_id) where e.key = $1 and e.kind = 'effect'
+     ), changed as (
+       update ledger_entry e set version = e.version + 1,
+         state = case when $3 = 'retry' then 'unknown' else 'reconciled' end, outcome = case when $3 <> 'retry' then $3 end,
+         external_id = coalesce($4, e.external_id), reason = $5
+       from seen where e.key = seen.key and e.version = $2 and e.state = 'unknown' and not ($3 = 'retry' and seen.ended)
+       returning e.key, e.state, e.version, e.generation, seen.ended
+     ), noted as (
+       insert into evidence (key, by, note) select key, $6, 'settled as ' || $3 || ': ' || $5 from changed
+     )
+     select true as changed, state, version, generation, ended from changed
+     union all
+     select false, e.state, e.version, e.generation, seen.ended from ledger_entry e join seen using (key) where not exists (select from changed)`,
+    [settle.key, settle.version, settle.outcome, settle.externalId, settle.reason, settle.by],
+  );
+  return answer(settle, rows[0]);
+}
+
+function answer(settle: SettleEntry, row: Row | undefined): SettleAnswer {
+  if (row === undefined) return { result: 'refused', code: 'unknown_entry', message: `there is no effect with the key ${settle.key}` };
+  if (row.changed) return { result: settle.outcome === 'retry' ? 'retrying' : 'settled', key: settle.key, version: row.version, generation: row.generation };
+  if (row.state !== 'unknown') return { result: 'refused', code: 'not_unknown', message: `the entry is ${row.state}, only an unknown one can be settled` };
+  if (row.version !== settle.version) {
+    return { result: 'refused', code: 'stale_version', message: `the entry has changed to version ${row.version}; look at it again` };
+  }
+  return { result: 'refused', code: 'turn_finished', message: 'the turn has ended, so nothing can dispatch the effect again; settle it as succeeded or failed' };
+}

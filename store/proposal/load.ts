@@ -1,0 +1,40 @@
+import type { ApprovalState } from '../../contracts/approval.js';
+import type { JsonObject } from '../../contracts/json.js';
+import type { Db } from '../pool.js';
+
+export interface ProposalRow {
+  approvalId: string;
+  version: number;
+  key: string;
+  turnId: string;
+  effect: string;
+  hash: string;
+  args: JsonObject;
+  state: ApprovalState;
+  expired: boolean;
+  approvers: number;
+  roles: string[];
+  requester: string;
+  requesterMayApprove: boolean;
+  turnOver: boolean;
+  definitionDigest: string;
+}
+
+/**
+ * Latest version of a proposal. With `lock` the turn is locked first and the proposal after it, the order that everything follows which
+ * takes both, so that a decision, a cancel and the turn's end cannot wait for each other.
+ */
+export async function loadProposal(db: Db, approvalId: string, lock: boolean): Promise<ProposalRow | null> {
+  if (lock) {
+    await db.query('select from turn where turn_id = (select turn_id from proposal where approval_id = $1 limit 1) for share', [approvalId]);
+  }
+  const { rows } = await db.query<ProposalRow>(
+    `select p.approval_id as "approvalId", p.version, p.key, p.turn_id as "turnId", e.name as effect, p.hash, p.args, p.state, p.expires_at <= now() as expired, p.approvers, p.roles,
+       p.requester, p.requester_may_approve as "requesterMayApprove", t.definition_digest as "definitionDigest",
+       t.ended_at is not null or t.cancel_requested_at is not null as "turnOver"
+     from proposal p join turn t on t.turn_id = p.turn_id join ledger_entry e on e.key = p.key
+     where p.approval_id = $1 order by p.version desc limit 1 ${lock ? 'for update of p' : ''}`,
+    [approvalId],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,48 @@
+import type { UserContent } from '../../contracts/message.js';
+import type { InputMode, TurnStatus } from '../../contracts/turn.js';
+import { turnIdOf } from '../../domain/keys.js';
+import { storableJson } from '../../domain/text.js';
+import { digestOf, sha256Hex } from '../hash.js';
+import type { Db } from '../pool.js';
+
+export interface NewInput extends UserContent {
+  agent: string;
+  threadId: string;
+  requestId: string;
+  mode: InputMode;
+  requester: string;
+  workflowId: string;
+}
+
+export type Accepted = { kind: 'accepted' | 'repeat'; turnId: string; status: TurnStatus } | { kind: 'conflict'; turnId: string };
+
+/** Stores an input once. A repeated request id meets its own row; other content under it is a conflict (D2). */
+export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
+  const turnId = turnIdOf(input.agent, input.threadId, input.requestId, sha256Hex);
+  const content = storableJson<UserContent>({
+    text: input.text,
+    ...(input.data === undefined ? {} : { data: input.data }),
+    ...(input.files === undefined ? {} : { files: input.files }),
+  });
+  const digest = digestOf({ text: content.text, data: content.data ?? null, files: (content.files ?? []).map((file) => ({ ...file })) });
+  const { rows } = await db.query<{ status: TurnStatus; input_digest: string; fresh: boolean }>(
+    `with known_thread as (
+       insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
+     ), fresh as (
+       insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, mode, requester, workflow_id, root_turn_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $1)
+       on conflict (agent, thread_id, request_id) do nothing
+       returning status, input_digest
+     )
+     select status, input_digest, true as fresh from fresh
+     union all
+     select coalesce(m.status, t.status), t.input_digest, false from turn t left join turn m on m.turn_id = t.merged_into
+     where t.turn_id = $1`,
+    [turnId, input.agent, input.threadId, input.requestId, digest, JSON.stringify(content), input.mode, input.requester, input.workflowId],
+  );
+  const row = rows.find((candidate) => candidate.fresh) ?? rows[0];
+  // Two first senders at once: the loser's snapshot may not show the winner's row yet.
+  if (row === undefined) return acceptInput(db, input);
+  if (row.input_digest !== digest) return { kind: 'conflict', turnId };
+  return { kind: row.fresh ? 'accepted' : 'repeat', turnId, status: row.status };
+}

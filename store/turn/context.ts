@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../contracts/json.js';
+import type { Message, UserContent } from '../../contracts/message.js';
+import type { SteeredInput, StepRecord } from '../../domain/assemble.js';
+import type { Db } from '../pool.js';
+
+export interface TurnContext {
+  turnId: string;
+  agent: string;
+  threadId: string;
+  requester: string;
+  definitionDigest: string;
+  input: UserContent;
+  parentKey: string | null;
+  cancelRequested: boolean;
+  /** Newest messages of the thread, oldest first; the first group may be incomplete. */
+  prior: { seq: number; grp: number; body: Message }[];
+  threadMessages: number;
+  records: StepRecord[];
+  steered: SteeredInput[];
+  workHistory: { child: string; summary: string }[];
+}
+
+interface Row {
+  agent: string;
+  thread_id: string;
+  requester: string;
+  definition_digest: string;
+  input: UserContent;
+  parent_key: string | null;
+  cancelled: boolean;
+  prior: TurnContext['prior'] | null;
+  thread_messages: string;
+  records: StepRecord[] | null;
+  steered: SteeredInput[] | null;
+  work_history: TurnContext['workHistory'] | null;
+}
+
+/**
+ * Reads what a prompt or the end of a turn needs, in one round trip. Only the tail is read: `priorLimit` messages of the thread and the
+ * turn's records from `fromStep` on, so that no step costs more than the one before it (D8).
+ */
+export async function loadTurnContext(db: Db, turnId: string, limits: { priorLimit: number; fromStep: number; workItems: number }): Promise<TurnContext> {
+  const { rows } = await db.query<Row>(
+    `select t.agent, t.thread_id, t.requester, t.definition_digest, t.input, t.parent_key, t.cancel_requested_at is not null as cancelled,
+       (select jsonb_agg(jsonb_build_object('seq', m.seq, 'grp', m.grp, 'body', m.body) order by m.seq)
+        from (select seq, grp, body from message where agent = t.agent and thread_id = t.thread_id order by seq desc limit $2) m) as prior,
+       (select next_seq - 1 from thread th where th.agent = t.agent and th.thread_id = t.thread_id) as thread_messages,
+       (select jsonb_agg(jsonb_build_object('step', e.step, 'idx', e.idx, 'kind', e.kind, 'name', e.name, 'state', e.state, 'outcome', e.outcome, 'result', e.result,
+          'externalId', e.external_id, 'reason', e.reason, 'args', e.args,
+          'proposal', (select p.state from proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1)) order by e.step, e.idx)
+        from ledger_entry e where e.turn_id = t.turn_id and e.step >= $3 and e.kind <> 'summary') as records,
+       (select jsonb_agg(jsonb_build_object('beforeStep', s.merged_step, 'content', s.input) order by s.ordinal)
+        from turn s where s.merged_into = t.turn_id and s.merged_step >= $3) as steered,
+       (select jsonb_agg(jsonb_build_object('child', w.child, 'summary', w.summary) order by w.created_at, w.key)
+        from (select child, summary, created_at, key from work_history where agent = t.agent and thread_id = t.thread_id and state = 'committed'
+              order by created_at desc limit $4) w) as work_history
+     from turn t where t.turn_id = $1`,
+    [turnId, limits.priorLimit, limits.fromStep, limits.workItems],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`turn ${turnId} is not stored`);
+  return {
+    turnId, agent: row.agent, threadId: row.thread_id, requester: row.requester, definitionDigest: row.definition_digest, input: row.input, parentKey: row.parent_key,
+    cancelRequested: row.cancelled, prior: row.prior ?? [], threadMessages: Number(row.thread_messages), records: row.records ?? [],
+    steered: row.steered ?? [], workHistory: row.work_history ?? [],
+  };
+}
+
+/** Arguments and result of one call, as its child or summary sees them. */
+export async function loadCall(db: Db, key: string): Promise<{ turnId: string; step: number; idx: number; name: string; args: JsonObject; result: unknown; state: string } | null> {
+  const { rows } = await db.query<{ turn_id: string; step: number; idx: number; name: string; args: JsonObject; result: unknown; state: string }>(
+    'select turn_id, step, idx, name, args, result, state from ledger_entry where key = $1',
+    [key],
+  );
+  const row = rows[0];
+  return row === undefined ? null : { turnId: row.turn_id, step: row.step, idx: row.idx, name: row.name, args: row.args, result: row.result, state: row.state };
+}

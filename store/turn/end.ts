@@ -1,0 +1,98 @@
+import type { Message } from '../../contracts/message.js';
+import type { StoredReply } from '../../contracts/reply.js';
+import type { FinalStatus } from '../../contracts/turn.js';
+import { joinUsers, turnGroups, userMessage } from '../../domain/assemble.js';
+import type { Group, StepRecord } from '../../domain/assemble.js';
+import { closingText } from '../../domain/closing.js';
+import { inTransaction } from '../pool.js';
+import type { Db, Pool } from '../pool.js';
+import { loadTurnContext } from './context.js';
+import type { TurnContext } from './context.js';
+
+/**
+ * Ends a turn in one transaction: messages, memory and outcome change together or not at all. Keyed by the turn: a repeat answers
+ * what was stored and changes nothing. A cancel that was acknowledged before wins over completion (D31).
+ */
+export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, reason: string | null): Promise<FinalStatus> {
+  return inTransaction(pool, async (db) => {
+    const open = await lockOpenTurn(db, turnId);
+    if (open.ended !== null) return open.ended;
+    const status = asked === 'completed' && open.cancelRequested ? 'cancelled' : asked;
+    const why = status === 'completed' ? null : (reason ?? open.reason);
+    await cancelPending(db, turnId);
+    const context = await loadTurnContext(db, turnId, { priorLimit: 0, fromStep: 0, workItems: 0 });
+    const text = status === 'completed' ? finalText(context.records) : closingText(status, why, context.records.filter((record) => record.kind === 'effect'));
+    if (context.definitionDigest !== null) await appendMessages(db, context, transcript(context, status, text));
+    await db.query(`update work_history set state = $2 where turn_id = $1 and state = 'provisional'`, [turnId, status === 'completed' ? 'committed' : 'quarantine']);
+    await db.query(`update turn set status = $2, text = $3, reason = $4, ended_at = now() where turn_id = $1`, [turnId, status, text, why]);
+    return status;
+  });
+}
+
+async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatus | null; cancelRequested: boolean; reason: string | null }> {
+  const { rows } = await db.query<{ ended: boolean; status: FinalStatus; cancelled: boolean; reason: string | null }>(
+    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from turn where turn_id = $1 for update`,
+    [turnId],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`turn ${turnId} is not stored`);
+  return { ended: row.ended ? row.status : null, cancelRequested: row.cancelled, reason: row.reason };
+}
+
+/** What never began is cancelled, and an approval that still waits can no longer act (D24, D27). */
+async function cancelPending(db: Db, turnId: string): Promise<void> {
+  await db.query(`update proposal set state = 'cancelled' where turn_id = $1 and state = 'pending'`, [turnId]);
+  await db.query(
+    `update ledger_entry set version = version + 1,
+       state = case when kind = 'effect' and state = 'dispatched' then 'unknown' else 'cancelled' end
+     where turn_id = $1 and state in ('pending', 'dispatched')`,
+    [turnId],
+  );
+}
+
+function finalText(records: StepRecord[]): string {
+  const replies = records.filter((record) => record.idx === -1).map((record) => record.result as StoredReply | null);
+  const last = replies.at(-1);
+  if (last?.use !== 'final') throw new Error('a completed turn needs a final reply');
+  return last.text;
+}
+
+function transcript(context: TurnContext, status: FinalStatus, text: string): Group[] {
+  const groups: Group[] = [[userMessage(context.input)], ...turnGroups(context.records, context.steered)];
+  if (status === 'completed') return groups;
+  const answered = groups.filter((group) => !isFinalAnswer(group));
+  return [...answered, [{ role: 'assistant', text, calls: [] }]];
+}
+
+/** A final text that was overtaken by a cancel is not what the user saw. */
+function isFinalAnswer(group: Group): boolean {
+  const [first] = group;
+  return group.length === 1 && first?.role === 'assistant' && first.calls.length === 0;
+}
+
+/** Takes the next sequence numbers of the thread under its row lock: no gap, no tie (C15). */
+async function appendMessages(db: Db, context: TurnContext, groups: Group[]): Promise<void> {
+  const joined = joinGroups(groups);
+  const bodies = joined.flatMap((group, grp) => group.map((body) => ({ grp, body })));
+  await db.query(
+    `with place as (
+       update thread set next_seq = next_seq + $3 where agent = $1 and thread_id = $2 returning next_seq - $3 as first
+     )
+     insert into message (agent, thread_id, seq, grp, turn_id, body)
+     select $1, $2, place.first + item.n - 1, place.first + (item.body ->> 'grp')::bigint, $4, item.body -> 'body'
+     from place, jsonb_array_elements($5::jsonb) with ordinality as item(body, n)`,
+    [context.agent, context.threadId, bodies.length, context.turnId, JSON.stringify(bodies)],
+  );
+}
+
+/** Steered inputs next to another user message become one message, as the provider saw them. */
+function joinGroups(groups: Group[]): Group[] {
+  const joined: Group[] = [];
+  for (const group of groups) {
+    const last = joined.at(-1)?.at(-1);
+    const first: Message | undefined = group[0];
+    if (last?.role === 'user' && first?.role === 'user') joined[joined.length - 1] = joinUsers([last, first]);
+    else joined.push(group);
+  }
+  return joined;
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/wait.js';
+import { holdfast } from './cli-run.js';
+
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'holdfast-cli-'));
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+describe('help', () => {
+  test('document 5: every command is in the help text', async () => {
+    const { code, stdout } = await holdfast(['--help'], { cwd });
+    expect(code).toBe(0);
+    for (const name of ['dev', 'worker', 'api', 'migrate', 'doctor', 'config', 'send', 'turn', 'approval', 'ledger', 'capabilities', 'history']) {
+      expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
+    }
+  });
+
+  test.each([
+    [['turn', '--help'], ['show', 'list', 'cancel', 'input']],
+    [['approval', '--help'], ['list', 'show', 'approve', 'reject', 'edit']],
+    [['ledger', '--help'], ['list', 'show', 'reconcile', 'settle']],
+    [['send', '--help'], ['--agent', '--thread', '--request-id', '--steer', '--data', '--file', '--no-wait', '--timeout', 'Examples:']],
+    [['dev', '--help'], ['--demo', '--once', '--no-worker', '--no-api', '--memory']],
+  ])('document 5: %j names its parts', async (args, parts) => {
+    const { code, stdout } = await holdfast(args, { cwd });
+    expect(code).toBe(0);
+    for (const part of parts) expect(stdout).toContain(part);
+  });
+
+  test('--version prints the version, and "ledger settle --version" is not taken for it', async () => {
+    expect((await holdfast(['--version'], { cwd })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const settle = await holdfast(['ledger', 'settle', 'k', '--version', 'x', '--outcome', 'failed', '--reason', 'r'], { cwd });
+    expect(settle).toMatchObject({ code: 2, stdout: '' });
+    expect(settle.stderr).toContain('whole number');
+  });
+});
+
+describe('wrong usage ends with 2 and says what is wrong', () => {
+  test.each([
+    [['nonsense'], 'unknown command'],
+    [['send'], 'missing required argument'],
+    [['send', 'a', 'b'], 'too many arguments'],
+    [['send', 'hi', '--timeout', 'soon'], 'duration'],
+    [['turn', 'list', '--status', 'odd'], 'Allowed choices'],
+    [['approval', 'approve', 'apr'], '--hash'],
+    [['approval', 'edit', 'apr', '--hash', 'h', '--args', '{"a":'], 'not valid JSON'],
+    [['approval', 'edit', 'apr', '--hash', 'h', '--args', '{"amount":9007199254740993}'], '2^53'],
+    [['ledger', 'settle', 'k', '--version', '1', '--outcome', 'maybe', '--reason', 'r'], 'Allowed choices'],
+    [['dev', '--once'], '--demo'],
+  ])('%j', async (args, message) => {
+    const { code, stdout, stderr } = await holdfast(args, { cwd });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(message);
+  });
+
+  test('I5: a configuration that does not exist ends with 2 and names the file', async () => {
+    const { code, stderr } = await holdfast(['config', 'check', '--config', 'none.toml'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('none.toml');
+  });
+
+  test('I5: an unknown key ends with 2, with --json as an object too', async () => {
+    await writeFile(join(cwd, 'odd.toml'), '[agents.a]\ninstructions = "x"\nmax_stepz = 3\n');
+    const { code, stderr, objects } = await holdfast(['config', 'check', '--config', 'odd.toml', '--json'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('max_stepz');
+    expect(objects()).toMatchObject([{ error: { code: 'configuration' } }]);
+  });
+});
+
+describe('a server that cannot be reached ends with 3, its address and the way out', () => {
+  const dead = async () => ({ POSTGRES_ORCH_DSN: `postgres://kim:hush@127.0.0.1:${await freePort()}/db`, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
+
+  test.each([['turn', 'list'], ['ledger', 'list'], ['approval', 'list'], ['capabilities'], ['migrate'], ['send', '--agent', 'a', 'hi']])('%s %s', async (...args) => {
+    const env = await dead();
+    const { code, stdout, stderr } = await holdfast(args, { cwd, env });
+    expect(code).toBe(3);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(new URL(env.POSTGRES_ORCH_DSN).host);
+    expect(stderr).toContain('holdfast dev');
+    expect(stderr).not.toContain('hush');
+  });
+
+  test('doctor reports both servers, and the password of neither', async () => {
+    await writeFile(join(cwd, 'ok.toml'), '[models.default]\nprovider = "offline"\n[agents.a]\ninstructions = "x"\n');
+    const { code, objects, stdout } = await holdfast(['doctor', '--config', 'ok.toml', '--json'], { cwd, env: await dead() });
+    expect(code).toBe(3);
+    const problems = objects().filter((check) => (check as { ok: boolean }).ok === false);
+    expect(problems.map((check) => (check as { name: string }).name)).toEqual(['postgresql', 'temporal']);
+    expect(stdout).not.toContain('hush');
+  });
+});

@@ -1,0 +1,19 @@
+import type { EffectDefinition } from '../../contracts/effect.js';
+import type { JsonObject } from '../../contracts/json.js';
+import type { EffectCall } from '../../effects/types.js';
+
+/** The booking sample's effect against a server at `url`, with every capability; `change` replaces parts of it. */
+export function reserveEffect(url: string, change: Partial<EffectDefinition> = {}): EffectDefinition {
+  return {
+    name: 'reserve', type: 'http', description: 'Reserve a table', inputSchema: { type: 'object' }, sequential: false, timeoutMs: 10_000,
+    http: { method: 'POST', url: `${url}/reservations`, headersEnv: {}, resultId: 'id', rejects: [400, 422] },
+    idempotency: { header: 'Idempotency-Key', retentionMs: 86_400_000, onMismatch: 'conflict' },
+    lookup: { url: `${url}/reservations?key={key}`, absence: 'authoritative', settleAfterMs: 2000, everyMs: 30_000 },
+    correlation: null, unknown: { retry: 'never' }, approval: null,
+    ...change,
+  };
+}
+
+export function effectCall(effect: EffectDefinition, key: string, args: JsonObject = { date: '2026-12-24', people: 2 }): EffectCall {
+  return { effect, key, physicalCallId: `p-${key}`, args };
+}

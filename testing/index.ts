@@ -1,0 +1,3 @@
+/** `holdfast/testing`: what applications use to test their agents without a model provider (I14). */
+export { startScriptedModel, type RecordedRequest, type ScriptedModel, type ScriptedModelOptions } from './scripted-model.js';
+export type { ChatRequest, Script, ScriptList, ScriptedReply, ScriptedRule } from './script.js';

@@ -1,0 +1,39 @@
+import { WorkflowNotFoundError } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
+import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
+import { roleSchema } from '../contracts/principal.js';
+import { createHttpAdapter } from '../effects/http.js';
+import { createEffects } from '../effects/registry.js';
+import { createProviders } from '../providers/registry.js';
+import type { Pool } from '../store/pool.js';
+import { ledgerChangedSignal } from '../workflows/messages.js';
+import { definitionCache } from './definitions.js';
+
+export interface WorkerParts {
+  pool: Pool;
+  client: Client;
+  log: ActivityLog;
+  /** Value of an environment variable that a definition names; definitions never hold the secret itself. */
+  secrets(envName: string): string | undefined;
+}
+
+/** The real dependencies of activities. A test replaces single ones; nothing else differs. */
+export function createDeps({ pool, client, log, secrets }: WorkerParts): ActivityDeps {
+  const effects = createEffects({ http: createHttpAdapter({ secrets }) });
+  return {
+    pool,
+    log,
+    models: createProviders({ secrets }),
+    adapterOf: (effect) => effects.adapter(effect),
+    definition: definitionCache(pool),
+    principal: (as) => ({ user: as ?? 'dev', roles: [...roleSchema.options] }),
+    probe: async () => undefined,
+    ledgerChanged: async (workflowId, key) => {
+      try {
+        await client.workflow.getHandle(workflowId).signal(ledgerChangedSignal, { key });
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { Client } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/index.js';
+import type { ActivityDeps } from '../activities/deps.js';
+import type { CompiledAgents } from '../config/compile.js';
+import type { Settings } from '../config/settings.js';
+import { publishDefinitions, saveDefinitions } from '../store/definition.js';
+import { createPool } from '../store/pool.js';
+import type { Pool } from '../store/pool.js';
+import { BUNDLE_PATH } from './bundle.js';
+import { createDeps } from './deps.js';
+import { ensureSweepSchedule } from './sweep-schedule.js';
+
+export interface WorkerOptions {
+  settings: Settings;
+  compiled: CompiledAgents;
+  log: Logger;
+  secrets(envName: string): string | undefined;
+  /** Lets a test listen at probe points or replace a part of the outside world. */
+  adjust?(deps: ActivityDeps): ActivityDeps;
+}
+
+export interface RunningWorker {
+  /** Ends when the worker has stopped, with the error if it failed. */
+  done: Promise<void>;
+  /** Stops taking work, lets what runs end, and closes connections. */
+  stop(): Promise<void>;
+}
+
+/** Time that running activities get to end when the worker is asked to stop. */
+const DRAIN = '30s';
+
+/** Publishes the agents' definitions and starts a worker; resolves when it polls (composition root). */
+export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { settings, compiled } = options;
+  quietRuntime(options.log);
+  const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
+  const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
+  });
+  try {
+    await saveDefinitions(pool, compiled.definitions);
+    await publishDefinitions(pool, compiled.current);
+    const client = new Client({ connection, namespace: settings.temporal.namespace });
+    await ensureSweepSchedule(client, settings.taskQueue);
+    return run(await createWorker(options, connection, client, pool), connection, pool);
+  } catch (error) {
+    await connection.close();
+    await pool.end();
+    throw error;
+  }
+}
+
+async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, connection: NativeConnection, client: Client, pool: Pool): Promise<Worker> {
+  const deps = createDeps({ pool, client, log, secrets });
+  return Worker.create({
+    connection,
+    namespace: settings.temporal.namespace,
+    taskQueue: settings.taskQueue,
+    workflowBundle: { codePath: BUNDLE_PATH },
+    activities: createActivities(adjust?.(deps) ?? deps),
+    // A killed worker's workflow tasks move to another one after this time (D1).
+    stickyQueueScheduleToStartTimeout: '1s',
+    shutdownGraceTime: DRAIN,
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  });
+}
+
+function run(worker: Worker, connection: NativeConnection, pool: Pool): RunningWorker {
+  const done = worker.run().finally(async () => {
+    await connection.close();
+    await pool.end();
+  });
+  done.catch(() => undefined);
+  return {
+    done,
+    stop: async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}
+
+function connectionOptions({ temporal }: Settings) {
+  return { address: temporal.address, ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }), ...(temporal.tls === undefined ? {} : { tls: temporal.tls }) };
+}
+
+let installed = false;
+
+/** Sends the SDK's own log to ours, once per process; below a warning it is of no use to an operator. */
+function quietRuntime(log: Logger): void {
+  if (installed) return;
+  installed = true;
+  Runtime.install({
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      const fields = meta ?? {};
+      if (level === 'ERROR') log.error(fields, message);
+      else log.warn(fields, message);
+    }),
+    shutdownSignals: [],
+  });
+}

@@ -1,0 +1,51 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+
+/**
+ * Typed proxies with every time limit and retry policy (D35). Steps that touch PostgreSQL only are local activities: no round trip to
+ * the server. They are all keyed, so that running one again after a crash inside a workflow task changes nothing.
+ */
+export const store = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '20s',
+  scheduleToCloseTimeout: '1 day',
+  retry: { initialInterval: '100ms', maximumInterval: '10s', backoffCoefficient: 2 },
+  localRetryThreshold: '5s',
+});
+
+/** Heartbeats come every 0.7 s; a worker that is gone is noticed after this time, however long its call may take (D1). */
+const HEARTBEAT_TIMEOUT = '2500ms';
+
+/** Time that an activity may need around its call: claim, record, and the worker's own delays. */
+const MARGIN_MS = 15_000;
+
+/** Model calls and children: safe to repeat under their key, so Temporal retries them, bounded (D12). */
+export function repeatable(timeoutMs: number, summary: string) {
+  return proxyActivities<Activities>({
+    startToCloseTimeout: timeoutMs + MARGIN_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: { initialInterval: '500ms', maximumInterval: '30s', backoffCoefficient: 2, maximumAttempts: 5 },
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    summary,
+  });
+}
+
+/** Effects: Temporal never retries one; what follows a lost try is decided by looking first (D13). */
+export function once(timeoutMs: number, summary: string) {
+  return proxyActivities<Activities>({
+    startToCloseTimeout: timeoutMs + MARGIN_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: { maximumAttempts: 1 },
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    summary,
+  });
+}
+
+/** Look-ups, previews and edits read the outside world and are retried. */
+export function reading(summary: string) {
+  return proxyActivities<Activities>({
+    startToCloseTimeout: '40s',
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: { initialInterval: '300ms', maximumInterval: '10s', backoffCoefficient: 2, maximumAttempts: 4 },
+    summary,
+  });
+}

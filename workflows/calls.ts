@@ -1,0 +1,52 @@
+import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
+import { CHILD_AGENT } from './messages.js';
+import { repeatable, store } from './activities.js';
+import { runEffect } from './effect-call.js';
+import type { CallProgress, Session, TurnProgress } from './session.js';
+import { failureText, summarizeCall } from './turn.js';
+
+/** Runs one call of a reply to its one result. After a cancel nothing new begins (D27). */
+export async function runCall(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
+  if (call.phase === 'done' || (turn.cancelled && call.phase !== 'open')) return;
+  if (call.ref.kind === 'effect') await runEffect(session, turn, call, scope);
+  else if (call.ref.kind === 'input') await askUser(session, turn, call);
+  else await runChild(session, turn, call, scope);
+  call.phase = 'done';
+}
+
+async function runChild(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
+  const { key, timeoutMs, name } = call.ref;
+  try {
+    if (call.ref.childAgent) await session.activity(() => scope.run(() => runChildAgent(key)));
+    else await session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`).callChild({ key, timeoutMs })));
+  } catch (error) {
+    if (isCancellation(error) || turn.cancelled) return;
+    await session.activity(() => store.giveUpCall({ key, reason: failureText(error) }));
+    return;
+  }
+  if (!call.ref.summarize || turn.cancelled) return;
+  if (turn.summaryTiming === 'before_finalize') await summarizeCall(session, key, scope);
+  else turn.toSummarize.push(key);
+}
+
+/** A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). */
+async function runChildAgent(key: string): Promise<void> {
+  const child = await store.startChildAgent({ key });
+  await executeChild(CHILD_AGENT, {
+    workflowId: child.workflowId,
+    args: [child],
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+  });
+  await CancellationScope.nonCancellable(() => store.finishChildAgent({ key, childTurnId: child.turnId }));
+}
+
+/** Waits for new input of the conversation; it becomes the result of the call (D4). */
+async function askUser(session: Session, turn: TurnProgress, call: CallProgress): Promise<void> {
+  const { key } = call.ref;
+  call.phase = 'open';
+  if (!(await session.waitFor('waiting_input', key, 'the agent asked a question', () => session.answers.length > 0, null))) return;
+  const inputId = session.answers.shift();
+  if (inputId === undefined) return;
+  await session.activity(() => store.attach({ inputId, into: turn.turnId, beforeStep: turn.loop.step, answerKey: key }));
+}

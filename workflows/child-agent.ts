@@ -1,0 +1,40 @@
+import { CancellationScope, allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
+import type { ChildRef } from '../contracts/steps.js';
+import { store } from './activities.js';
+import { registerHandlers } from './handlers.js';
+import { Rollover, Session } from './session.js';
+import type { Carried } from './session.js';
+import { runTurn } from './turn.js';
+
+/** A child agent: one turn with its own effects and approvals, decided like any other under its own workflow id (D26, D32). */
+export async function childAgent(child: ChildRef, carried?: Carried): Promise<void> {
+  const session = new Session({ agent: child.agent, threadId: child.threadId }, carried ?? null);
+  const scope = new CancellationScope();
+  registerHandlers(session, () => scope.cancel());
+  CancellationScope.current().cancelRequested.catch(async () => {
+    await session.activity(() => store.cancel({ turnId: child.turnId, reason: 'the parent turn was cancelled' }));
+    session.cancel(child.turnId);
+    scope.cancel();
+  });
+  await CancellationScope.nonCancellable(async () => {
+    try {
+      await oneTurn(session, child, scope);
+      await condition(allHandlersFinished);
+    } catch (error) {
+      if (!(error instanceof Rollover)) throw error;
+      await session.noted();
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof childAgent>(child, session.carry());
+    }
+  });
+}
+
+async function oneTurn(session: Session, child: ChildRef, scope: CancellationScope): Promise<void> {
+  if (session.running === null) {
+    const { turnId } = child;
+    const opened = await session.activity(() => store.open({ turnId }));
+    if (opened.ended !== null) return;
+    session.begin({ turnId, maxSteps: opened.maxSteps, windowSize: opened.windowSize, modelTimeoutMs: opened.modelTimeoutMs, summaryTiming: opened.summaryTiming });
+  }
+  await runTurn(session, session.running!, scope);
+}

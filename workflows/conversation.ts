@@ -1,0 +1,73 @@
+import { CancellationScope, allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { conversationOf } from '../domain/keys.js';
+import type { ConversationRef } from '../contracts/steps.js';
+import { store } from './activities.js';
+import { registerHandlers } from './handlers.js';
+import type { ConversationStart } from './messages.js';
+import { Rollover, Session } from './session.js';
+import type { Carried } from './session.js';
+import { runTurn } from './turn.js';
+
+/** A run waits this long for the next input before it completes, so that a sender rarely meets a run that is just ending (D3). */
+const LINGER_MS = 3000;
+
+/** One conversation: handles the turns that wait, in the order of their acceptance, then completes (D1). */
+export async function conversation(start?: ConversationStart): Promise<void> {
+  const session = new Session(refOf(start), (start?.carried as Carried | undefined) ?? null);
+  let scope = new CancellationScope();
+  registerHandlers(session, () => scope.cancel());
+  // A cancel from the Temporal UI cancels the running turn and what waits behind it, and then the run ends by itself.
+  CancellationScope.current().cancelRequested.catch(() => cancelEverything(session, () => scope.cancel()));
+  await CancellationScope.nonCancellable(async () => {
+    try {
+      while (await nextTurn(session)) {
+        scope = new CancellationScope();
+        await oneTurn(session, scope);
+      }
+    } catch (error) {
+      if (!(error instanceof Rollover)) throw error;
+      await session.noted();
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof conversation>({ ...session.ref, carried: session.carry() });
+    }
+  });
+}
+
+function refOf(start: ConversationStart | undefined): ConversationRef {
+  const ref = start ?? conversationOf(workflowInfo().workflowId);
+  if (ref === null) throw new Error('start a conversation with { agent, threadId }, or under the id holdfast/{agent}/{thread}');
+  return { agent: ref.agent, threadId: ref.threadId };
+}
+
+async function nextTurn(session: Session): Promise<boolean> {
+  const waiting = () => session.running !== null || session.queue.length > 0;
+  if (waiting()) return true;
+  await condition(waiting, LINGER_MS);
+  await condition(allHandlersFinished);
+  return waiting();
+}
+
+async function oneTurn(session: Session, scope: CancellationScope): Promise<void> {
+  if (session.mustRollOver()) throw new Rollover();
+  if (session.running === null) {
+    const turnId = session.take();
+    if (turnId === null) return;
+    const opened = await session.activity(() => store.open({ turnId }));
+    if (opened.ended !== null) return;
+    session.begin({ turnId, maxSteps: opened.maxSteps, windowSize: opened.windowSize, modelTimeoutMs: opened.modelTimeoutMs, summaryTiming: opened.summaryTiming });
+  }
+  await runTurn(session, session.running!, scope);
+  session.finish();
+}
+
+async function cancelEverything(session: Session, interrupt: () => void): Promise<void> {
+  const reason = 'cancelled from Temporal';
+  for (const turnId of session.queue.splice(0)) {
+    await session.activity(() => store.cancel({ turnId, reason }));
+    await session.activity(() => store.end({ turnId, status: 'cancelled', reason }));
+  }
+  const turnId = session.running?.turnId;
+  if (turnId === undefined) return;
+  await session.activity(() => store.cancel({ turnId, reason }));
+  if (session.cancel(turnId)) interrupt();
+}

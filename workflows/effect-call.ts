@@ -1,0 +1,139 @@
+import { isCancellation, sleep } from '@temporalio/workflow';
+import type { CancellationScope } from '@temporalio/workflow';
+import type { EffectOutcome, ReconcileResult } from '../contracts/steps.js';
+import { once, reading, store } from './activities.js';
+import type { CallProgress, Session, TurnProgress } from './session.js';
+import { failureText } from './turn.js';
+
+/** Tries of which no byte left, before an effect is given up, and the waits between them in milliseconds (D35). */
+const MAX_UNSENT = 5;
+const UNSENT_WAIT_MS = [500, 1000, 2000, 4000];
+
+/** Takes an effect from its proposal to its settled end (D10, D13, D21). */
+export async function runEffect(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
+  if (call.phase === 'start' && call.ref.needsApproval && !(await propose(session, call, scope))) return;
+  if (call.phase === 'approval' && !(await waitForApproval(session, call))) return;
+  if (turn.cancelled && call.phase !== 'open') return;
+  if (call.phase !== 'open') call.phase = 'perform';
+  await performUntilSettled(session, turn, call, scope);
+}
+
+async function propose(session: Session, call: CallProgress, scope: CancellationScope): Promise<boolean> {
+  const { key, name } = call.ref;
+  try {
+    const result = await session.activity(() => scope.run(() => reading(`proposal for ${name}`).propose({ key })));
+    if (result.kind === 'refused') return false;
+    call.proposal = result.proposal;
+    call.phase = 'approval';
+    return true;
+  } catch (error) {
+    if (!isCancellation(error)) await session.activity(() => store.giveUpEffect({ key, reason: `The proposal could not be made: ${failureText(error)}` }));
+    return false;
+  }
+}
+
+/** True when the proposal was approved. Silence ends in `expired`; a decision that was stored in time stands (D24). */
+async function waitForApproval(session: Session, call: CallProgress): Promise<boolean> {
+  for (;;) {
+    const { approvalId, version, expiresAt } = call.proposal!;
+    const decided = () => session.decided.has(approvalId) || call.proposal!.version !== version;
+    const inTime = await session.waitFor('waiting_approval', call.ref.key, `approval ${approvalId}`, decided, expiresAt - Date.now());
+    const decision = session.decided.get(approvalId);
+    if (decision !== undefined) return decision === 'approved';
+    if (inTime && call.proposal!.version === version) return false;
+    if (inTime) continue;
+    const state = await session.activity(() => store.expireApproval({ approvalId, version }));
+    if (state === 'approved') return true;
+    if (state !== 'superseded') return false;
+  }
+}
+
+async function performUntilSettled(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
+  for (;;) {
+    if (call.phase === 'perform') {
+      const outcome = await perform(session, call, scope);
+      if (outcome.kind === 'settled') return;
+      if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call, outcome.retryAfterMs))) return;
+      call.phase = 'open';
+    }
+    const next = await session.activity(() => reconcile(call.ref.key));
+    if (next.kind === 'settled' || !(await follow(session, turn, call, next))) return;
+  }
+}
+
+/** A try that did not answer (its worker died, was frozen, or was cancelled before it began) is uncertain like any other. */
+async function perform(session: Session, call: CallProgress, scope: CancellationScope): Promise<EffectOutcome> {
+  const { key, timeoutMs, hasPrecondition, name } = call.ref;
+  try {
+    return await session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, timeoutMs, hasPrecondition })));
+  } catch {
+    return { kind: 'uncertain', retryAfterMs: 0 };
+  }
+}
+
+async function reconcile(key: string): Promise<ReconcileResult> {
+  try {
+    return await reading('look-up before anything else').reconcileEffect({ key, by: 'resume' });
+  } catch {
+    return { kind: 'look_again', afterMs: 5000 };
+  }
+}
+
+/** Whether the loop goes on. A cancelled turn waits for no person and dispatches nothing; its open effects are told as they are (D28). */
+async function follow(session: Session, turn: TurnProgress, call: CallProgress, next: Exclude<ReconcileResult, { kind: 'settled' }>): Promise<boolean> {
+  if (next.kind === 'look_again') {
+    await pause(session, next.afterMs);
+    return true;
+  }
+  if (turn.cancelled) return endUndone(session, call, next);
+  if (next.kind === 'unknown') return waitForSettlement(session, turn, call, next.lookAgainMs);
+  await pause(session, next.afterMs);
+  if (turn.cancelled) return endUndone(session, call, next);
+  // A try that failed before its claim is counted like one that could not be sent, so that this ends.
+  if (next.generation === null && !(await mayTryAgain(session, turn, call, 0))) return false;
+  call.generation = next.generation;
+  call.phase = 'perform';
+  return true;
+}
+
+async function waitForSettlement(session: Session, turn: TurnProgress, call: CallProgress, lookAgainMs: number | null): Promise<boolean> {
+  const { key, name } = call.ref;
+  session.unknown.add(key);
+  try {
+    await session.waitFor('waiting_unknown', key, `it is not known whether ${name} was done: ledger entry ${key}`, () => session.settled.has(key), lookAgainMs);
+  } finally {
+    session.unknown.delete(key);
+  }
+  const settled = session.settled.get(key);
+  session.settled.delete(key);
+  if (turn.cancelled) return false;
+  if (settled !== undefined && settled !== 'changed' && settled.result === 'retrying') {
+    call.generation = settled.generation;
+    call.phase = 'perform';
+  }
+  return true;
+}
+
+/** Under a cancel nothing is dispatched again; what a look-up proved not to have happened is recorded as not done (D28). */
+async function endUndone(session: Session, call: CallProgress, next: Exclude<ReconcileResult, { kind: 'settled' }>): Promise<false> {
+  if (next.kind === 'redispatch' && next.generation !== null) {
+    await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason: 'It was cancelled before it was done.' }));
+  }
+  return false;
+}
+
+/** A durable wait that also runs to its end under a cancel, so that the response can tell what happened. */
+async function pause(session: Session, ms: number): Promise<void> {
+  if (ms > 0) await session.activity(() => sleep(ms));
+}
+
+async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress, retryAfterMs: number): Promise<boolean> {
+  call.unsent += 1;
+  if (turn.cancelled || call.unsent >= MAX_UNSENT) {
+    const reason = turn.cancelled ? 'It was cancelled before anything was sent.' : `The target could not be reached in ${call.unsent} tries; nothing was sent.`;
+    await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
+    return false;
+  }
+  await pause(session, Math.max(retryAfterMs, UNSENT_WAIT_MS[call.unsent - 1] ?? 0));
+  return true;
+}

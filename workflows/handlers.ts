@@ -1,0 +1,111 @@
+import { ApplicationFailure, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import type { DecisionAnswer } from '../contracts/approval.js';
+import type { CancelAnswer, CancelInput, DecideInput, InputAnswer, InputRef, SettleAnswer, SettleInput } from '../contracts/steps.js';
+import { reading, store } from './activities.js';
+import * as messages from './messages.js';
+import type { Session } from './session.js';
+
+/** Cancels what is running; set by the turn (D27). */
+export type Interrupt = () => void;
+
+/** Connects a session to its updates, signals and queries. Validators use workflow state only (D5). */
+export function registerHandlers(session: Session, interrupt: Interrupt): void {
+  setHandler(messages.submitInputUpdate, (input) => takeInput(session, input), { validator: requireTurnId });
+  setHandler(messages.submitDecisionUpdate, (input) => decide(session, input), { validator: (input) => validateDecision(session, input) });
+  setHandler(messages.requestCancelUpdate, (input) => cancel(session, input, interrupt));
+  setHandler(messages.settleEffectUpdate, (input) => settle(session, input));
+  setHandler(messages.stateQuery, () => session.state());
+  setHandler(messages.pendingApprovalsQuery, () => session.pendingApprovals());
+  registerSignals(session, interrupt);
+}
+
+function registerSignals(session: Session, interrupt: Interrupt): void {
+  const { workflowId } = workflowInfo();
+  setHandler(messages.inputSignal, async (payload) => {
+    const input = await session.activity(() => store.acceptSignalInput({ workflowId, payload, conversation: session.ref, fallbackId: `signal-${uuid4()}` }));
+    if (input !== null) takeInput(session, input);
+  });
+  setHandler(messages.decideSignal, async (payload) => {
+    const input = await session.activity(() => store.checkDecideSignal({ workflowId, payload }));
+    if (input === null) return;
+    const answer = await decide(session, input);
+    if (answer.result === 'refused') await refused(session, 'decide', `${answer.code}: ${answer.message}`);
+  });
+  setHandler(messages.cancelSignal, async (payload) => {
+    const input = await session.activity(() => store.checkCancelSignal({ workflowId, payload }));
+    const answer = input === null ? null : await cancel(session, input, interrupt);
+    if (answer?.result === 'refused') await refused(session, 'cancel', answer.message);
+  });
+  setHandler(messages.settleSignal, async (payload) => {
+    const input = await session.activity(() => store.checkSettleSignal({ workflowId, payload }));
+    const answer = input === null ? null : await settle(session, input);
+    if (answer?.result === 'refused') await refused(session, 'settle', answer.message);
+  });
+  setHandler(messages.ledgerChangedSignal, ({ key }) => {
+    session.settled.set(key, 'changed');
+  });
+}
+
+async function refused(session: Session, kind: string, message: string): Promise<void> {
+  await session.activity(() => store.noteRefusal({ workflowId: workflowInfo().workflowId, kind, message }));
+}
+
+/** Queues an input, hands it to the running turn, or gives it to the step that waits for it (D4). A known one changes nothing. */
+function takeInput(session: Session, input: InputRef): InputAnswer {
+  const into = session.running?.turnId;
+  if (session.knows(input.turnId)) return { turnId: input.turnId, intoTurnId: input.turnId };
+  if (into !== undefined && session.waitsForInput()) {
+    session.answers.push(input.turnId);
+    return { turnId: input.turnId, intoTurnId: into };
+  }
+  (into !== undefined && input.mode === 'steer' ? session.steered : session.queue).push(input.turnId);
+  return { turnId: input.turnId, intoTurnId: input.turnId };
+}
+
+function requireTurnId(input: InputRef): void {
+  if (typeof input?.turnId !== 'string' || input.turnId === '') throw refusal('invalid_input', 'submitInput needs { turnId } of a stored input');
+}
+
+function validateDecision(session: Session, input: DecideInput): void {
+  const pending = session.pendingCalls().find(({ proposal }) => proposal.approvalId === input?.approvalId);
+  if (pending === undefined) {
+    if (session.decided.has(input?.approvalId)) return;
+    throw refusal('unknown_approval', 'no approval of that id is waiting in this conversation; name the approval and its hash');
+  }
+  if (pending.proposal.hash !== input.hash) throw refusal('wrong_hash', `the hash is not that of version ${pending.proposal.version}; look at the proposal again`);
+  if (pending.proposal.expiresAt <= Date.now()) throw refusal('expired', 'the time to decide has passed; nothing was done and nothing will be');
+}
+
+/** Credential, role and stored checks are made where the decision is stored; the first one wins there (D22). */
+async function decide(session: Session, input: DecideInput): Promise<DecisionAnswer> {
+  const { answer, proposal } = await session.activity(() => (input.decision === 'edit' ? reading(`edit of ${input.approvalId}`).editApproval(input) : store.decide(input)));
+  if (answer.result === 'approved' || answer.result === 'rejected') session.decided.set(answer.approvalId, answer.result);
+  const call = session.pendingCalls().find((pending) => pending.proposal.approvalId === input.approvalId)?.call;
+  if (proposal !== null && call !== undefined) call.proposal = proposal;
+  return answer;
+}
+
+async function cancel(session: Session, input: CancelInput, interrupt: Interrupt): Promise<CancelAnswer> {
+  const turnId = input?.turnId ?? session.running?.turnId;
+  if (turnId === undefined) return { result: 'refused', message: 'no turn is running' };
+  const answer = await session.activity(() => store.cancel({ ...input, turnId }));
+  if (answer.result !== 'cancelling') return answer;
+  const place = session.queue.indexOf(turnId);
+  if (place !== -1) {
+    session.queue.splice(place, 1);
+    const status = await session.activity(() => store.end({ turnId, status: 'cancelled', reason: null }));
+    return { ...answer, status };
+  }
+  if (session.cancel(turnId)) interrupt();
+  return answer;
+}
+
+async function settle(session: Session, input: SettleInput): Promise<SettleAnswer> {
+  const answer = await session.activity(() => store.settle(input));
+  if (answer.result !== 'refused') session.settled.set(answer.key, answer);
+  return answer;
+}
+
+function refusal(code: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type: code, message, nonRetryable: true });
+}

@@ -1,0 +1,4 @@
+/** Workflow types (I11). Everything reachable from here runs in the determinism zone: no clock, no random, no IO. */
+export { conversation } from './conversation.js';
+export { childAgent } from './child-agent.js';
+export { reconcileSweep } from './reconcile-sweep.js';

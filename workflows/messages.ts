@@ -1,0 +1,35 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { CancelSignal, DecideSignal, InputSignal, SettleSignal } from '../contracts/signals.js';
+import type {
+  CancelAnswer, CancelInput, ConversationRef, ConversationState, DecideInput, InputAnswer, InputRef, PendingApproval, SettleAnswer, SettleInput,
+} from '../contracts/steps.js';
+import type { DecisionAnswer } from '../contracts/approval.js';
+
+/** Workflow types (I11). */
+export const CONVERSATION = 'conversation';
+export const CHILD_AGENT = 'childAgent';
+export const RECONCILE_SWEEP = 'reconcileSweep';
+
+/**
+ * Signals carry a person's input by hand, from the Temporal UI or any SDK (D5). Their payload is checked in an activity.
+ * `ledgerChanged` tells a waiting turn that an entry was settled elsewhere (D15).
+ */
+export const inputSignal = defineSignal<[InputSignal]>('input');
+export const decideSignal = defineSignal<[DecideSignal]>('decide');
+export const cancelSignal = defineSignal<[CancelSignal]>('cancel');
+export const settleSignal = defineSignal<[SettleSignal]>('settle');
+export const ledgerChangedSignal = defineSignal<[{ key: string }]>('ledgerChanged');
+
+/** The same as updates, which answer. Content of an input is stored by the sender first and travels by reference (D2). */
+export const submitInputUpdate = defineUpdate<InputAnswer, [InputRef]>('submitInput');
+export const submitDecisionUpdate = defineUpdate<DecisionAnswer, [DecideInput]>('submitDecision');
+export const requestCancelUpdate = defineUpdate<CancelAnswer, [CancelInput]>('requestCancel');
+export const settleEffectUpdate = defineUpdate<SettleAnswer, [SettleInput]>('settleEffect');
+
+export const stateQuery = defineQuery<ConversationState>('state');
+export const pendingApprovalsQuery = defineQuery<PendingApproval[]>('pendingApprovals');
+
+/** Everything a conversation keeps when it continues as new (D1). A first start carries only the reference. */
+export interface ConversationStart extends ConversationRef {
+  carried?: unknown;
+}

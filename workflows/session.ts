@@ -1,0 +1,173 @@
+import { CancellationScope, allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
+import type { CallRef, ConversationRef, ConversationState, PendingApproval, ProposalRef, SettleAnswer } from '../contracts/steps.js';
+import type { TurnStatus } from '../contracts/turn.js';
+import { LOOP_START } from '../domain/turn-loop.js';
+import type { LoopState } from '../domain/turn-loop.js';
+import { store } from './activities.js';
+
+/** One call of the current reply and how far it has come; enough to go on from in a new run (D1). */
+export interface CallProgress {
+  ref: CallRef;
+  phase: 'start' | 'approval' | 'perform' | 'open' | 'done';
+  proposal: ProposalRef | null;
+  /** Of a redispatch: the generation that was judged. */
+  generation: number | null;
+  unsent: number;
+}
+
+/** A running turn as it is carried to a new run. */
+export interface TurnProgress {
+  turnId: string;
+  maxSteps: number;
+  windowSize: number;
+  modelTimeoutMs: number;
+  summaryTiming: 'before_finalize' | 'turn_end' | null;
+  loop: LoopState;
+  calls: CallProgress[] | null;
+  /** Calls to be summarised at the end of the turn, in call order (W8). */
+  toSummarize: string[];
+  cancelled: boolean;
+}
+
+export interface Carried {
+  queue: string[];
+  steered: string[];
+  running: TurnProgress | null;
+  decided: [string, 'approved' | 'rejected'][];
+  settled: [string, SettleAnswer | 'changed'][];
+}
+
+/** Thrown at a wait point when the run must continue as new; everything it needs is in the session (D1). */
+export class Rollover extends Error {}
+
+type Waiting = 'waiting_approval' | 'waiting_input' | 'waiting_unknown';
+const PRIORITY: Waiting[] = ['waiting_approval', 'waiting_input', 'waiting_unknown'];
+
+/** What one run of a conversation knows. Handlers change it, the turn waits on it; nothing here is content. */
+export class Session {
+  readonly queue: string[] = [];
+  readonly steered: string[] = [];
+  readonly answers: string[] = [];
+  running: TurnProgress | null = null;
+  status: TurnStatus = 'working';
+  /** What was decided or settled, by key; taken by the call that waits for it. */
+  readonly decided = new Map<string, 'approved' | 'rejected'>();
+  readonly settled = new Map<string, SettleAnswer | 'changed'>();
+  readonly unknown = new Set<string>();
+  private readonly waits: Record<Waiting, Map<string, string>> = { waiting_approval: new Map(), waiting_input: new Map(), waiting_unknown: new Map() };
+  /** Turns whose cancel was acknowledged, also before they began. */
+  private readonly cancelled = new Set<string>();
+  private opening: string | null = null;
+  private active = 0;
+  private noting: Promise<void> = Promise.resolve();
+
+  constructor(readonly ref: ConversationRef, carried: Carried | null) {
+    this.queue.push(...(carried?.queue ?? []));
+    this.steered.push(...(carried?.steered ?? []));
+    this.running = carried?.running ?? null;
+    for (const [key, decision] of carried?.decided ?? []) this.decided.set(key, decision);
+    for (const [key, answer] of carried?.settled ?? []) this.settled.set(key, answer);
+  }
+
+  /** Takes the next waiting turn; null when none waits. */
+  take(): string | null {
+    this.opening = this.queue.shift() ?? null;
+    return this.opening;
+  }
+
+  begin(turn: Omit<TurnProgress, 'loop' | 'calls' | 'toSummarize' | 'cancelled'>): TurnProgress {
+    this.status = 'working';
+    this.opening = null;
+    this.running = { ...turn, loop: LOOP_START, calls: null, toSummarize: [], cancelled: this.cancelled.has(turn.turnId) };
+    return this.running;
+  }
+
+  /** After a turn's end: inputs meant for it that came too late become turns of their own, first in line (D4). */
+  finish(): void {
+    this.running = null;
+    this.queue.unshift(...this.answers.splice(0), ...this.steered.splice(0));
+    this.decided.clear();
+    this.settled.clear();
+  }
+
+  /** Marks a turn as cancelled; true when it is the running one, whose work must then be interrupted (D27). */
+  cancel(turnId: string): boolean {
+    this.cancelled.add(turnId);
+    if (this.running?.turnId !== turnId) return false;
+    this.running.cancelled = true;
+    return true;
+  }
+
+  /** Whether an input was already taken by this run. */
+  knows(turnId: string): boolean {
+    return this.running?.turnId === turnId || this.opening === turnId || [this.queue, this.steered, this.answers].some((list) => list.includes(turnId));
+  }
+
+  waitsForInput(): boolean {
+    return this.waits.waiting_input.size > 0;
+  }
+
+  /** Runs an activity or a short wait to its end, also under a cancel; while one runs, the run does not continue as new. */
+  async activity<T>(work: () => Promise<T>): Promise<T> {
+    this.active += 1;
+    try {
+      return await CancellationScope.nonCancellable(work);
+    } finally {
+      this.active -= 1;
+    }
+  }
+
+  /**
+   * Waits for a person until `ready`, a cancel of the turn, or `timeoutMs`. Answers false when the time ran out. A run that
+   * has become long continues as new from here.
+   */
+  async waitFor(what: Waiting, key: string, reason: string, ready: () => boolean, timeoutMs: number | null): Promise<boolean> {
+    const over = () => ready() || this.running?.cancelled === true;
+    this.waits[what].set(key, reason);
+    this.noteStatus();
+    try {
+      const until = () => over() || this.mustRollOver();
+      const inTime = timeoutMs === null ? await condition(until).then(() => true) : await condition(until, Math.max(timeoutMs, 1));
+      if (inTime && !over()) throw new Rollover();
+      return inTime;
+    } finally {
+      this.waits[what].delete(key);
+      if (over()) this.noteStatus();
+    }
+  }
+
+  mustRollOver(): boolean {
+    return workflowInfo().continueAsNewSuggested && this.active === 0 && allHandlersFinished();
+  }
+
+  carry(): Carried {
+    return { queue: [...this.queue], steered: [...this.steered, ...this.answers], running: this.running, decided: [...this.decided], settled: [...this.settled] };
+  }
+
+  /** Until every noted status is stored, so that none can come after the turn's end. */
+  async noted(): Promise<void> {
+    await this.noting;
+  }
+
+  private noteStatus(): void {
+    const turn = this.running;
+    const status = PRIORITY.find((candidate) => this.waits[candidate].size > 0) ?? 'working';
+    if (turn === null || status === this.status) return;
+    this.status = status;
+    const reason = status === 'working' ? null : ([...this.waits[status].values()][0] ?? null);
+    this.noting = this.noting.then(() => this.activity(() => store.note({ turnId: turn.turnId, status, reason })));
+  }
+
+  state(): ConversationState {
+    const running = this.running === null ? null : { turnId: this.running.turnId, status: this.running.cancelled ? ('cancelling' as const) : this.status, step: this.running.loop.step };
+    return { ...this.ref, running, queued: [...this.queue], unknownEffects: [...this.unknown] };
+  }
+
+  pendingApprovals(): PendingApproval[] {
+    return this.pendingCalls().map(({ call, proposal }) => ({ ...proposal, turnId: this.running?.turnId ?? '', key: call.ref.key, effect: call.ref.name }));
+  }
+
+  pendingCalls(): { call: CallProgress; proposal: ProposalRef }[] {
+    return (this.running?.calls ?? []).flatMap((call) => (call.phase === 'approval' && call.proposal !== null ? [{ call, proposal: call.proposal }] : []));
+  }
+}

@@ -1,0 +1,81 @@
+import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { ModelStepResult } from '../contracts/steps.js';
+import type { FinalStatus } from '../contracts/turn.js';
+import { afterReply, batches, mayAsk } from '../domain/turn-loop.js';
+import { repeatable, store } from './activities.js';
+import { runCall } from './calls.js';
+import { Rollover } from './session.js';
+import type { CallProgress, Session, TurnProgress } from './session.js';
+
+interface Ending {
+  status: FinalStatus;
+  reason: string | null;
+}
+
+/** Runs one turn from its stored input to its one end (D6). `scope` is cancelled when the turn is (D27). */
+export async function runTurn(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<FinalStatus> {
+  const ending = await modelLoop(session, turn, scope);
+  if (ending.status === 'completed' && turn.summaryTiming === 'turn_end') await summarizeAll(session, turn, scope);
+  await session.noted();
+  return session.activity(() => store.end({ turnId: turn.turnId, ...ending }));
+}
+
+async function modelLoop(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<Ending> {
+  for (;;) {
+    if (turn.calls !== null) await runCalls(session, turn, turn.calls, scope);
+    if (turn.cancelled) return { status: 'cancelled', reason: null };
+    if (session.mustRollOver()) throw new Rollover();
+    if (!mayAsk(turn.loop, turn.maxSteps)) return { status: 'failed', reason: 'max_steps' };
+    const reply = await askModel(session, turn, scope);
+    if ('status' in reply) return reply;
+    const next = afterReply(turn.loop, reply);
+    if (next.do === 'finish') return { status: 'completed', reason: null };
+    if (next.do === 'end') return { status: next.status, reason: next.reason };
+    turn.loop = next.state;
+    if (next.do === 'run_calls') turn.calls = next.calls.map((ref): CallProgress => ({ ref, phase: 'start', proposal: null, generation: null, unsent: 0 }));
+  }
+}
+
+async function askModel(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<ModelStepResult | Ending> {
+  const step = turn.loop.step + 1;
+  for (const inputId of session.steered.splice(0)) {
+    await session.activity(() => store.attach({ inputId, into: turn.turnId, beforeStep: step, answerKey: null }));
+  }
+  turn.loop = { ...turn.loop, step };
+  const input = { turnId: turn.turnId, step, windowSize: turn.windowSize, timeoutMs: turn.modelTimeoutMs, correction: turn.loop.correction };
+  try {
+    return await session.activity(() => scope.run(() => repeatable(turn.modelTimeoutMs, `model call, step ${step}`).callModel(input)));
+  } catch (error) {
+    if (isCancellation(error) || turn.cancelled) return { status: 'cancelled', reason: null };
+    return { status: 'failed', reason: `model_unavailable: ${failureText(error)}` };
+  }
+}
+
+/** Calls of one reply: in parallel, except those that ask to be alone. Each ends with exactly one result (D6). */
+async function runCalls(session: Session, turn: TurnProgress, calls: CallProgress[], scope: CancellationScope): Promise<void> {
+  for (const batch of batches(calls.map((call) => ({ call, sequential: call.ref.sequential })))) {
+    const ends = await Promise.allSettled(batch.map(({ call }) => runCall(session, turn, call, scope)));
+    const failed = ends.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+  turn.calls = null;
+}
+
+async function summarizeAll(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<void> {
+  for (const key of turn.toSummarize.splice(0)) await summarizeCall(session, key, scope);
+}
+
+/** Summaries fail softly: the turn goes on without them (W6). */
+export async function summarizeCall(session: Session, key: string, scope: CancellationScope): Promise<void> {
+  const timeoutMs = 60_000;
+  try {
+    await session.activity(() => scope.run(() => repeatable(timeoutMs, `summary of ${key}`).summarize({ key, timeoutMs })));
+  } catch (error) {
+    await session.activity(() => store.giveUpCall({ key: `${key}.s`, reason: failureText(error) }));
+  }
+}
+
+export function failureText(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
