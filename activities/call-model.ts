@@ -42,6 +42,7 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
     key, generation: claim.generation, physicalCallId, reply: judged, entries: entriesOf(judged, turnId, step, definition),
     inputTokens: reply.inputTokens, outputTokens: reply.outputTokens,
   });
+  await deps.probe('after_model_stored', key);
   return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
 }
 

@@ -6,7 +6,7 @@ import type { ModelProvider } from '../providers/types.js';
 import type { Pool } from '../store/pool.js';
 
 /** Points at which a test may interrupt a worker (D36). In production nothing listens. */
-export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_model' | 'before_send';
+export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_model' | 'after_model_stored' | 'before_send';
 
 /** Where log lines go; a pino logger fits. */
 export interface ActivityLog {

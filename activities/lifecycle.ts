@@ -48,7 +48,7 @@ export async function cancel(deps: ActivityDeps, input: CancelInput & { turnId: 
   const by = deps.principal(input.as).user;
   const answer = await requestCancel(deps.pool, input.turnId, clampMessage(input.reason ?? `cancelled by ${by}`));
   if (answer === null) return { result: 'refused', message: `there is no turn ${input.turnId}` };
-  return { result: answer.cancelling ? 'cancelling' : 'already_ended', turnId: input.turnId, status: answer.status };
+  return { result: answer.cancelling ? 'cancelling' : 'already_ended', turnId: answer.turnId, status: answer.status };
 }
 
 /** A person's word on an unknown effect, with its reason kept as evidence (D16). */

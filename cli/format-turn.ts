@@ -15,7 +15,7 @@ export function formatTurn(turn: TurnView): string {
     ])));
   }
   const { usage } = turn;
-  lines.push('', `  ${usage.modelCalls} model calls, ${usage.inputTokens} + ${usage.outputTokens} tokens, ${usage.effects} effects sent`);
+  lines.push('', `  model calls ${usage.modelCalls} · tokens ${usage.inputTokens} in, ${usage.outputTokens} out · effects sent ${usage.effects}`);
   const next = nextSteps(turn);
   if (next.length > 0) lines.push('', ...next);
   return lines.join('\n');

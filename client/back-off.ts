@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits that double from `firstMs` up to `lastMs`. */
+/** Waits that grow by `factor` (default 2) from `firstMs` up to `lastMs`. */
 export class BackOff {
   private nextMs: number;
 
   constructor(
     firstMs: number,
     private readonly lastMs: number,
+    private readonly factor = 2,
   ) {
     this.nextMs = firstMs;
   }
@@ -14,7 +15,7 @@ export class BackOff {
   /** Waits once, never past `deadlineMs` (epoch). Rejects when `signal` is aborted. */
   async wait(deadlineMs: number, signal?: AbortSignal): Promise<void> {
     const ms = Math.max(0, Math.min(this.nextMs, deadlineMs - Date.now()));
-    this.nextMs = Math.min(this.nextMs * 2, this.lastMs);
+    this.nextMs = Math.min(this.nextMs * this.factor, this.lastMs);
     await delay(ms, undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -3,11 +3,11 @@ import type { z } from 'zod';
 export type SchemaNode = z.core.JSONSchema.BaseSchema & { kind?: string };
 
 /** One section of the reference: a heading and a Markdown table of its keys; sections inside it follow. */
-export function sections(node: SchemaNode, path: string, about: string): string[] {
+export function sections(node: SchemaNode, path: string, about: string, list = false): string[] {
   const entries = Object.entries(node.properties ?? {}).map(([key, child]): [string, SchemaNode] => [key, child as SchemaNode]);
   const rows = entries.filter(([, child]) => inner(child) === null).map(([key, child]) => row(key, child, node.required?.includes(key) ?? false));
   const nested = entries.flatMap(([key, child]) => nestedSections(child, path === '' ? key : `${path}.${key}`));
-  return rows.length === 0 ? nested : [[`## \`${path}\``, '', about, '', ...table(rows)].join('\n'), ...nested];
+  return rows.length === 0 ? nested : [[`## \`${list ? `[[${path}]]` : `[${path}]`}\``, '', about, '', ...table(rows)].join('\n'), ...nested];
 }
 
 /** A Markdown table with the columns of every section. */
@@ -22,7 +22,7 @@ export function row(key: string, node: SchemaNode, required: boolean): string {
 
 function nestedSections(node: SchemaNode, path: string): string[] {
   const found = inner(node);
-  return found === null ? [] : sections(found.node, found.list ? `[[${path}]]` : `${path}${found.named ? '.NAME' : ''}`, node.description ?? '');
+  return found === null ? [] : sections(found.node, found.named ? `${path}.NAME` : path, node.description ?? '', found.list);
 }
 
 /** The table inside a key: itself, the tables under names of the author's choice, or the items of a list. */

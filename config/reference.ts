@@ -30,8 +30,8 @@ Those of the first table stand above the file.
 `;
 
 const TEMPORAL = `Temporal is found by Temporal's own environment configuration (\`TEMPORAL_ADDRESS\`, \`TEMPORAL_NAMESPACE\`, \`TEMPORAL_API_KEY\`, \`TEMPORAL_TLS\`,
-\`TEMPORAL_TLS_*\`, \`TEMPORAL_PROFILE\`, \`TEMPORAL_CONFIG_FILE\`). Without any of them a running \`holdfast dev\` is used, else \`127.0.0.1:7233\` and the
-namespace \`default\`.
+\`TEMPORAL_TLS_*\`, \`TEMPORAL_PROFILE\`, \`TEMPORAL_CONFIG_FILE\`). Without an address, profile or file in the environment a running \`holdfast dev\` is
+used; without that the default profile file, else \`127.0.0.1:7233\` and the namespace \`default\`.
 `;
 
 /** Text of `docs/configuration.md`, made from the schemas so that it cannot fall behind them (I5b). */

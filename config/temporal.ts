@@ -22,6 +22,7 @@ const CHOICES = ['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE']
  */
 export function readTemporal(env: Env, dev: { temporalAddress: string; namespace: string } | null): TemporalSettings {
   const given = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''));
+  checkTls(given.TEMPORAL_TLS);
   const fallback = dev === null || CHOICES.some((name) => given[name] !== undefined) ? null : dev;
   try {
     const { namespace, connectionOptions: { address, apiKey, tls } } = loadClientConnectConfig({ overrideEnvVars: given, disableFile: fallback !== null });
@@ -36,6 +37,12 @@ export function readTemporal(env: Env, dev: { temporalAddress: string; namespace
     const reason = error instanceof Error ? error.message.split('\n')[0] : '';
     throw new ConfigError([{ where: 'environment', key: 'TEMPORAL_*', message: `Temporal's settings cannot be read: ${reason ?? ''}` }]);
   }
+}
+
+/** Temporal's own reader takes an unknown word for "off", and the connection would silently be plain text. */
+function checkTls(value: string | undefined): void {
+  if (value === undefined || ['0', '1', 'false', 'true'].includes(value)) return;
+  throw new ConfigError([{ where: 'environment', key: 'TEMPORAL_TLS', value: JSON.stringify(value.slice(0, 80)), message: 'allowed: "0", "1", "false", "true"' }]);
 }
 
 function checkedAddress(address: string): string {

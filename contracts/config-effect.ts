@@ -34,7 +34,7 @@ const unknownSchema = z.strictObject({
       z.literal('never'),
       z.strictObject({ max_attempts: z.int().min(1).max(100), every: durationSchema('100ms', '24h').prefault('30s') }),
     ], { error: 'must be "never" or { max_attempts = 3, every = "30s" }' })
-    .default('never')
+    .prefault('never')
     .meta({ kind: '`"never"` or `{ max_attempts, every }`' })
     .describe('Whether to try again when the outcome cannot be known; each try may cause the effect a second time (D13)'),
 });

@@ -14,10 +14,31 @@ export function parseArguments(text: string): ParsedArguments {
   try {
     const value = plain(parse(text, undefined, { onDuplicateKey: ({ key }) => refuse(`the key ${JSON.stringify(key)} is given twice`) }), '');
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return { ok: false, problem: 'the arguments are not a JSON object' };
+    if (keysWritten(text) !== keysRead(value)) return { ok: false, problem: 'the arguments give a key twice' };
     return { ok: true, args: value, canonical: canonicalJson(value) };
   } catch (error) {
+    if (error instanceof RangeError) return { ok: false, problem: 'the arguments are nested too deeply' };
     return { ok: false, problem: error instanceof NotCanonicalError ? error.message : `the arguments are not valid JSON: ${messageOf(error)}` };
   }
+}
+
+/** Keys in the text of valid JSON. The parser itself says nothing of a key that is given twice with values it takes for equal, such as `[]` and `{}`. */
+function keysWritten(text: string): number {
+  let keys = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"') inString = !inString;
+    else if (inString && char === '\\') at += 1;
+    else if (!inString && char === ':') keys += 1;
+  }
+  return keys;
+}
+
+function keysRead(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Object.values(value).reduce<number>((sum, item) => sum + keysRead(item), 0);
+  return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
 function plain(value: unknown, path: string): Json {

@@ -46,6 +46,9 @@ const MEANING: Record<Exclude<CallStatus, 'succeeded' | 'invalid'>, string> = {
   conflict: 'The same intent exists with other arguments. It was not done.',
 };
 
+/** Of a child's call nothing more is said: the child may have caused effects before it ended, and its own text tells them (D28). */
+const CHILD_MEANING: Partial<typeof MEANING> = { failed: 'It did not succeed.', cancelled: 'It was cancelled.' };
+
 /**
  * The one result that a call has in the transcript (D6): the real result, or a JSON object with `status` and `message`. When
  * other arguments ran than the model asked for, they are named (D23).
@@ -53,8 +56,8 @@ const MEANING: Record<Exclude<CallStatus, 'succeeded' | 'invalid'>, string> = {
 export function resultText(record: CallRecord, askedArgs: JsonObject, sameArgs: boolean): string {
   const status = callStatus(record);
   if (status !== 'succeeded') {
-    const message = record.reason === null ? MEANING[status as keyof typeof MEANING] : `${MEANING[status as keyof typeof MEANING]} ${record.reason}`;
-    return JSON.stringify({ status, message });
+    const meaning = meaningOf(record.kind, status);
+    return JSON.stringify({ status, message: record.reason === null ? meaning : `${meaning} ${record.reason}` });
   }
   const result = record.result ?? (record.externalId === null ? { status } : { status, id: record.externalId });
   if (record.kind === 'effect' && !sameArgs) {
@@ -62,6 +65,11 @@ export function resultText(record: CallRecord, askedArgs: JsonObject, sameArgs: 
   }
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   return isBlank(text) ? '(no content)' : text;
+}
+
+function meaningOf(kind: EntryKind, status: Exclude<CallStatus, 'succeeded'>): string {
+  if (status === 'invalid') return 'The call was not run.';
+  return (kind === 'effect' ? undefined : CHILD_MEANING[status]) ?? MEANING[status];
 }
 
 export function invalidText(problem: string): string {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 
 /** Where the build leaves the workflow bundle, so that a worker is ready at once. */
 export const BUNDLE_PATH = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
@@ -8,7 +8,7 @@ export const BUNDLE_PATH = fileURLToPath(new URL('../workflow-bundle.js', import
 /** Bundles the determinism zone once, at build time. */
 async function writeBundle(): Promise<void> {
   const workflowsPath = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
-  const { code } = await bundleWorkflowCode({ workflowsPath });
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
   await writeFile(BUNDLE_PATH, code);
 }
 

@@ -1,4 +1,5 @@
 import { Client } from '@temporalio/client';
+import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.js';
@@ -88,18 +89,15 @@ function connectionOptions({ temporal }: Settings) {
   return { address: temporal.address, ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }), ...(temporal.tls === undefined ? {} : { tls: temporal.tls }) };
 }
 
-let installed = false;
-
-/** Sends the SDK's own log to ours, once per process; below a warning it is of no use to an operator. */
+/** Sends the SDK's own log to ours; below a warning it is of no use to an operator. A runtime that the application has installed is left alone. */
 function quietRuntime(log: Logger): void {
-  if (installed) return;
-  installed = true;
-  Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      const fields = meta ?? {};
-      if (level === 'ERROR') log.error(fields, message);
-      else log.warn(fields, message);
-    }),
-    shutdownSignals: [],
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    if (level === 'ERROR') log.error(meta ?? {}, message);
+    else log.warn(meta ?? {}, message);
   });
+  try {
+    Runtime.install({ logger, shutdownSignals: [] });
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }

@@ -24,9 +24,7 @@ async function runChild(session: Session, turn: TurnProgress, call: CallProgress
     await session.activity(() => store.giveUpCall({ key, reason: failureText(error) }));
     return;
   }
-  if (!call.ref.summarize || turn.cancelled) return;
-  if (turn.summaryTiming === 'before_finalize') await summarizeCall(session, key, scope);
-  else turn.toSummarize.push(key);
+  if (call.ref.summarize && turn.summaryTiming === 'before_finalize' && !turn.cancelled) await summarizeCall(session, key, scope);
 }
 
 /** A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). */

@@ -62,12 +62,14 @@ async function oneTurn(session: Session, scope: CancellationScope): Promise<void
 
 async function cancelEverything(session: Session, interrupt: () => void): Promise<void> {
   const reason = 'cancelled from Temporal';
-  for (const turnId of session.queue.splice(0)) {
+  const waiting = session.dropAll();
+  const current = session.current();
+  if (current !== null) {
+    await session.activity(() => store.cancel({ turnId: current, reason }));
+    if (session.cancel(current)) interrupt();
+  }
+  for (const turnId of waiting) {
     await session.activity(() => store.cancel({ turnId, reason }));
     await session.activity(() => store.end({ turnId, status: 'cancelled', reason }));
   }
-  const turnId = session.running?.turnId;
-  if (turnId === undefined) return;
-  await session.activity(() => store.cancel({ turnId, reason }));
-  if (session.cancel(turnId)) interrupt();
 }

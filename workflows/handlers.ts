@@ -90,14 +90,12 @@ async function cancel(session: Session, input: CancelInput, interrupt: Interrupt
   if (turnId === undefined) return { result: 'refused', message: 'no turn is running' };
   const answer = await session.activity(() => store.cancel({ ...input, turnId }));
   if (answer.result !== 'cancelling') return answer;
-  const place = session.queue.indexOf(turnId);
-  if (place !== -1) {
-    session.queue.splice(place, 1);
-    const status = await session.activity(() => store.end({ turnId, status: 'cancelled', reason: null }));
-    return { ...answer, status };
-  }
-  if (session.cancel(turnId)) interrupt();
-  return answer;
+  const target = answer.turnId;
+  if (session.cancel(target)) interrupt();
+  if (session.current() === target) return answer;
+  session.drop(target);
+  const status = await session.activity(() => store.end({ turnId: target, status: 'cancelled', reason: null }));
+  return { ...answer, status };
 }
 
 async function settle(session: Session, input: SettleInput): Promise<SettleAnswer> {

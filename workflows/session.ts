@@ -98,9 +98,31 @@ export class Session {
     return true;
   }
 
+  /** The turn that runs or is just being opened. */
+  current(): string | null {
+    return this.running?.turnId ?? this.opening;
+  }
+
+  /** Takes an input out of every list in which it may wait. */
+  drop(turnId: string): void {
+    for (const list of this.waitingLists()) {
+      const place = list.indexOf(turnId);
+      if (place !== -1) list.splice(place, 1);
+    }
+  }
+
+  /** Takes out everything that waits. */
+  dropAll(): string[] {
+    return this.waitingLists().flatMap((list) => list.splice(0));
+  }
+
+  private waitingLists(): string[][] {
+    return [this.queue, this.steered, this.answers];
+  }
+
   /** Whether an input was already taken by this run. */
   knows(turnId: string): boolean {
-    return this.running?.turnId === turnId || this.opening === turnId || [this.queue, this.steered, this.answers].some((list) => list.includes(turnId));
+    return this.running?.turnId === turnId || this.opening === turnId || this.waitingLists().some((list) => list.includes(turnId));
   }
 
   waitsForInput(): boolean {

@@ -58,6 +58,8 @@ async function runCalls(session: Session, turn: TurnProgress, calls: CallProgres
     const failed = ends.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
+  // In call order, whichever of them ended first (W8).
+  if (turn.summaryTiming === 'turn_end') turn.toSummarize.push(...calls.filter(({ ref }) => ref.summarize).map(({ ref }) => ref.key));
   turn.calls = null;
 }
 

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { startApi } from '../../api/start.js';
 import { capabilityLines } from '../capability-lines.js';
 import { EXIT } from '../context.js';
 import { createLog } from '../log.js';
@@ -17,6 +16,7 @@ export const registerApi: Register = (program, run) => {
         const log = createLog({ level: settings.logLevel, readable: !context.globals.json });
         const stop = listenForStop(() => context.note('stopping; a second signal ends at once'));
         try {
+          const { startApi } = await import('../../api/start.js');
           const api = await startApi({ host: settings.api.host, port: settings.api.port, client, capabilities: () => capabilityLines(client), log });
           context.print([{ ready: true, pid: process.pid, url: api.url }], `api ready at ${api.url}`);
           await stop.received();

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { runDev, type DevOptions } from '../dev/run.js';
+import type { DevOptions } from '../dev/run.js';
 import type { Register } from '../program.js';
 
 export const registerDev: Register = (program, run) => {
@@ -13,5 +13,5 @@ export const registerDev: Register = (program, run) => {
     .option('--no-api', 'without the HTTP API')
     .addOption(new Option('--memory <mode>', 'in-memory: throw-away servers').choices(['postgres', 'in-memory', 'in_memory']).default('postgres'))
     .addHelpText('after', '\nExamples:\n  holdfast dev --demo\n  holdfast dev --demo --once\n  holdfast dev --no-worker        and in another terminal: holdfast worker')
-    .action((options: DevOptions, command: Command) => run(command, (context) => runDev(context, options)));
+    .action((options: DevOptions, command: Command) => run(command, async (context) => (await import('../dev/run.js')).runDev(context, options)));
 };

@@ -1,7 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { Worker } from '@temporalio/worker';
 import type { Command } from 'commander';
 import { HoldfastError } from '../../client/index.js';
 import { EXIT } from '../context.js';
@@ -37,6 +36,7 @@ async function checkHistories(files: string[]): Promise<Checked[]> {
     throw new HoldfastError('configuration', `The workflow bundle ${codePath} is missing. Build it with "npm run build".`);
   });
   const histories = await Promise.all(files.map(async (file) => ({ workflowId: file, history: await readHistory(file) })));
+  const { Worker } = await import('@temporalio/worker');
   const checked: Checked[] = [];
   for await (const result of Worker.runReplayHistories({ workflowBundle: { codePath } }, histories)) {
     checked.push({ file: result.workflowId, replays: result.error === undefined, problem: result.error?.message ?? null });

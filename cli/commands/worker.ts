@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { requireSecrets } from '../../config/secrets.js';
-import { runWorker } from '../../worker/run.js';
 import { EXIT } from '../context.js';
 import { createLog } from '../log.js';
 import type { Register } from '../program.js';
@@ -19,6 +18,8 @@ export const registerWorker: Register = (program, run) => {
         const log = createLog({ level: settings.logLevel, readable: !context.globals.json });
         const stop = listenForStop(() => context.note('stopping: running steps may end first; a second signal ends at once'));
         try {
+          // Only here, because loading a worker takes longer than most commands run.
+          const { runWorker } = await import('../../worker/run.js');
           const worker = await runWorker({ settings, compiled: await compiled(), log, secrets: (name) => context.io.env[name] });
           context.print([{ ready: true, pid: process.pid }], 'worker ready');
           await Promise.race([worker.done, stop.received()]);

@@ -27,15 +27,15 @@ interface Row {
 
 /**
  * Takes an effect for one physical call, before its first byte leaves (D10). One statement checks the state, the generation and that
- * neither the turn nor its root was cancelled, raises the generation and writes the physical call; its commit is the write-ahead mark.
- * The share lock on the turns orders it against a cancel: what a cancel did not see has begun before the cancel was answered (D27).
+ * the turn was not cancelled (a cancel marks the turns of all children), raises the generation and writes the physical call; its commit is
+ * the write-ahead mark. The share lock on the turn orders it against a cancel: what a cancel did not see has begun before it was answered (D27).
  */
 export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectClaimed> {
   const { rows } = await db.query<Row>(
     `with allowed as (
-       select e.key, t.definition_digest from ledger_entry e join turn t on t.turn_id = e.turn_id join turn r on r.turn_id = t.root_turn_id
-       where e.key = $1 and t.cancel_requested_at is null and r.cancel_requested_at is null and t.ended_at is null
-       for share of t, r
+       select e.key, t.definition_digest from ledger_entry e join turn t on t.turn_id = e.turn_id
+       where e.key = $1 and t.cancel_requested_at is null and t.ended_at is null
+       for share of t
      ), claimed as (
        update ledger_entry e set state = 'dispatched', version = e.version + 1, generation = e.generation + 1, dispatched_at = now(),
          inflight_until = now() + $4 * interval '1 millisecond', reason = null

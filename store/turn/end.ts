@@ -4,6 +4,7 @@ import type { FinalStatus } from '../../contracts/turn.js';
 import { joinUsers, turnGroups, userMessage } from '../../domain/assemble.js';
 import type { Group, StepRecord } from '../../domain/assemble.js';
 import { closingText } from '../../domain/closing.js';
+import type { ToldEffect } from '../../domain/closing.js';
 import { inTransaction } from '../pool.js';
 import type { Db, Pool } from '../pool.js';
 import { loadTurnContext } from './context.js';
@@ -11,22 +12,34 @@ import type { TurnContext } from './context.js';
 
 /**
  * Ends a turn in one transaction: messages, memory and outcome change together or not at all. Keyed by the turn: a repeat answers
- * what was stored and changes nothing. A cancel that was acknowledged before wins over completion (D31).
+ * what was stored and changes nothing. A cancel that was acknowledged before wins over any other end (D31).
  */
 export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, reason: string | null): Promise<FinalStatus> {
+  for (const child of await openChildren(pool, turnId)) await endTurn(pool, child, 'cancelled', 'the turn that asked for it has ended');
   return inTransaction(pool, async (db) => {
     const open = await lockOpenTurn(db, turnId);
     if (open.ended !== null) return open.ended;
-    const status = asked === 'completed' && open.cancelRequested ? 'cancelled' : asked;
-    const why = status === 'completed' ? null : (reason ?? open.reason);
+    const status = open.cancelRequested ? 'cancelled' : asked;
+    const why = status === 'completed' ? null : open.cancelRequested ? open.reason : (reason ?? open.reason);
     await cancelPending(db, turnId);
     const context = await loadTurnContext(db, turnId, { priorLimit: 0, fromStep: 0, workItems: 0 });
-    const text = status === 'completed' ? finalText(context.records) : closingText(status, why, context.records.filter((record) => record.kind === 'effect'));
+    const text = status === 'completed' ? finalText(context.records) : closingText(status, why, await toldEffects(db, turnId));
     if (context.definitionDigest !== null) await appendMessages(db, context, transcript(context, status, text));
     await db.query(`update work_history set state = $2 where turn_id = $1 and state = 'provisional'`, [turnId, status === 'completed' ? 'committed' : 'quarantine']);
     await db.query(`update turn set status = $2, text = $3, reason = $4, ended_at = now() where turn_id = $1`, [turnId, status, text, why]);
     return status;
   });
+}
+
+/** Turns of children that never began, or whose workflow was ended from outside: a turn ends after its calls, so nothing runs them any more. */
+async function openChildren(db: Db, turnId: string): Promise<string[]> {
+  const { rows } = await db.query<{ turn_id: string }>(
+    `select c.turn_id from turn t join turn c on c.root_turn_id = t.root_turn_id and c.root_turn_id <> c.turn_id and c.ended_at is null
+       join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = t.turn_id
+     where t.turn_id = $1`,
+    [turnId],
+  );
+  return rows.map((row) => row.turn_id);
 }
 
 async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatus | null; cancelRequested: boolean; reason: string | null }> {
@@ -48,6 +61,23 @@ async function cancelPending(db: Db, turnId: string): Promise<void> {
      where turn_id = $1 and state in ('pending', 'dispatched')`,
     [turnId],
   );
+}
+
+/** Effects of the turn and of every turn that its children opened, in the order of the ledger: all of them are told (D28). */
+async function toldEffects(db: Db, turnId: string): Promise<ToldEffect[]> {
+  const { rows } = await db.query<ToldEffect>(
+    `with recursive tree (turn_id, root_turn_id) as (
+       select turn_id, root_turn_id from turn where turn_id = $1
+       union
+       select c.turn_id, c.root_turn_id from tree join turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
+         join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
+     )
+     select e.name, e.state, e.outcome, e.external_id as "externalId",
+       (select p.state from proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1) as proposal
+     from tree join ledger_entry e using (turn_id) join turn o using (turn_id) where e.kind = 'effect' order by o.ordinal, e.step, e.idx`,
+    [turnId],
+  );
+  return rows;
 }
 
 function finalText(records: StepRecord[]): string {

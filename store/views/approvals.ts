@@ -38,11 +38,13 @@ const JOINS = `
   join turn r on r.turn_id = t.root_turn_id
   join ledger_entry e on e.key = p.key`;
 
+/** jsonb has an order of keys of its own; people read these objects in ours. */
 function toView(row: ApprovalRow): ApprovalView {
   return {
     id: row.id, key: row.key, turnId: row.turn_id, threadId: row.thread_id, agent: row.agent, hash: row.hash, version: row.version,
-    effect: row.effect, args: row.args, diff: row.diff, expiresAt: row.expires_at.toISOString(), state: row.state,
-    approvers: row.approvers, roles: row.roles, decisions: row.decisions,
+    effect: row.effect, args: row.args, diff: row.diff.map(({ field, before, after }) => ({ field, before, after })), expiresAt: row.expires_at.toISOString(), state: row.state,
+    approvers: row.approvers, roles: row.roles,
+    decisions: row.decisions.map(({ by, decision, at, reason }) => ({ by, decision, at, reason })),
   };
 }
 

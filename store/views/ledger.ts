@@ -33,11 +33,13 @@ const COLUMNS = `
       'at', to_char(v.at at time zone 'utc', ${ISO})) order by v.id)
     from evidence v where v.key = e.key), '[]'::jsonb) as evidence`;
 
+/** jsonb has an order of keys of its own; people read these objects in ours. */
 function toView(row: EntryRow): LedgerEntryView {
   return {
     key: row.key, turnId: row.turn_id, kind: row.kind, effect: row.name, state: row.state, outcome: row.outcome, version: row.version,
     generation: row.generation, externalId: row.external_id, args: row.args, result: jsonAsText(row.result), reason: row.reason,
-    attempts: row.attempts, evidence: row.evidence,
+    attempts: row.attempts.map(({ physicalCallId, at, outcome, note }) => ({ physicalCallId, at, outcome, note })),
+    evidence: row.evidence.map(({ at, by, found, note }) => ({ at, by, found, note })),
   };
 }
 

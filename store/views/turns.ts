@@ -66,7 +66,8 @@ async function viewsOf(db: Db, turnIds: string[]): Promise<TurnView[]> {
   const approvals = await approvalsOfTurns(db, rows.flatMap((row) => row.tree));
   return rows.map((row) => ({
     turnId: row.turn_id, agent: row.agent, threadId: row.thread_id, requestId: row.request_id, workflowId: row.workflow_id,
-    status: row.status, text: row.text, reason: row.reason, effects: row.effects,
+    status: row.status, text: row.text, reason: row.reason,
+    effects: row.effects.map(({ key, effect, state, outcome, externalId, args }) => ({ key, effect, state, outcome, externalId, args })),
     approvals: approvals.filter((a) => row.tree.includes(a.ofTurn)).map((a) => a.approval),
     usage: {
       modelCalls: row.model_calls, inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: null, effects: row.effect_calls,

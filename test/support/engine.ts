@@ -23,6 +23,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export interface Interrupt {
   at: string;
   signal: 'SIGKILL' | 'SIGSTOP';
+  /** Calls that must have come to the point before; default 1. */
+  count?: number;
 }
 
 export interface TestWorker {
@@ -94,7 +96,7 @@ export async function startEngine(toml: string, extraEnv: Record<string, string>
 
 async function startWorker(env: NodeJS.ProcessEnv, interrupt: Interrupt | undefined): Promise<TestWorker> {
   const child = spawn(process.execPath, [WORKER], {
-    cwd: ROOT, env: { ...env, ...(interrupt === undefined ? {} : { INTERRUPT: `${interrupt.at}:${interrupt.signal}` }) }, stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: ROOT, env: { ...env, ...(interrupt === undefined ? {} : { INTERRUPT: `${interrupt.at}:${interrupt.signal}:${interrupt.count ?? 1}` }) }, stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit').then(() => undefined);
   const { ready, reached } = listen(child);
@@ -117,6 +119,8 @@ function listen(child: ChildProcess): { ready: Promise<void>; reached: Promise<s
   const ready = new Promise<void>((resolve) => { isReady = resolve; });
   const reached = new Promise<string>((resolve) => { hasReached = resolve; });
   lines.on('line', (line) => {
+    // Temporal's native part writes its own warnings to stdout.
+    if (!line.startsWith('{')) return void process.stderr.write(`${line}\n`);
     const said = JSON.parse(line) as { ready?: boolean; key?: string };
     if (said.ready === true) isReady();
     else hasReached(said.key ?? '');

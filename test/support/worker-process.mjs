@@ -1,4 +1,5 @@
 // A real worker in a process of its own, which interrupts itself at one probe point: INTERRUPT=point:SIGKILL or point:SIGSTOP.
+// INTERRUPT=point:signal:N waits until N calls have come to the point, so that all of them are interrupted there at once.
 // Every point that is reached is printed as a JSON line, so that a test can wait for it.
 import pino from 'pino';
 import { loadConfig } from '../../dist/config/load.js';
@@ -6,9 +7,11 @@ import { compileAgents } from '../../dist/config/compile.js';
 import { readSettings } from '../../dist/config/settings.js';
 import { runWorker } from '../../dist/worker/run.js';
 
-const [point, signal] = (process.env.INTERRUPT ?? ':').split(':');
+const [point, signal, count = '1'] = (process.env.INTERRUPT ?? ':').split(':');
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-let interrupted = false;
+let missing = Number(count);
+let allCame;
+const together = new Promise((resolve) => { allCame = resolve; });
 
 const worker = await runWorker({
   settings: readSettings(process.env, null),
@@ -18,9 +21,11 @@ const worker = await runWorker({
   adjust: (deps) => ({
     ...deps,
     probe: async (reached, key) => {
-      if (reached !== point || interrupted) return;
-      interrupted = true;
+      if (reached !== point || missing === 0) return;
+      missing -= 1;
+      if (missing > 0) return together;
       say({ reached, key });
+      allCame();
       process.kill(process.pid, signal);
       // A stopped process goes on here when it is continued; a killed one does not.
       await new Promise((resolve) => setImmediate(resolve));
