@@ -7,7 +7,8 @@ import type { ActivityDeps } from './deps.js';
 
 /**
  * Signals sent by hand carry anything (D5). They are checked here, so that a malformed one is refused and kept in `refusal` instead of
- * failing the workflow. Each answers null when it refused.
+ * failing the workflow. Each answers null when there is nothing
+ * to do: it was refused, or is a repeat.
  */
 export interface ByHand {
   workflowId: string;
@@ -26,7 +27,8 @@ export async function acceptSignalInput(deps: ActivityDeps, input: ByHand & { co
     await refuse(deps, input.workflowId, 'input', `the request id ${requestId ?? ''} was already used with other content`);
     return null;
   }
-  return { turnId: accepted.turnId, mode: content.mode };
+  // What a turn has taken up, or has ended, is not taken a second time.
+  return accepted.status === 'queued' ? { turnId: accepted.turnId, mode: content.mode } : null;
 }
 
 export async function checkDecideSignal(deps: ActivityDeps, input: ByHand): Promise<DecideInput | null> {

@@ -10,7 +10,7 @@ import { ASK_USER, judgeReply, toolNames } from '../domain/judge-reply.js';
 import { callKey, modelKey } from '../domain/keys.js';
 import { systemPrompt } from '../domain/prompt.js';
 import { transcriptProblems } from '../domain/transcript.js';
-import { selectWindow } from '../domain/window.js';
+import { firstStepRead, selectWindow } from '../domain/window.js';
 import { digestOf } from '../store/hash.js';
 import { claimCall } from '../store/ledger/claim-call.js';
 import { notePhysicalCall } from '../store/ledger/finish-call.js';
@@ -28,7 +28,7 @@ const WORK_ITEMS = 3;
 /** Asks the controller model for the next step. The stored reply is used when there is one: no step is paid for twice (D12). */
 export async function callModel(deps: ActivityDeps, input: ModelStepInput): Promise<ModelStepResult> {
   const { turnId, step, windowSize } = input;
-  const context = await loadTurnContext(deps.pool, turnId, { priorLimit: windowSize, fromStep: Math.max(0, step - windowSize), workItems: WORK_ITEMS });
+  const context = await loadTurnContext(deps.pool, turnId, { priorLimit: windowSize, fromStep: firstStepRead(step, windowSize), workItems: WORK_ITEMS });
   const definition = await deps.definition(context.definitionDigest);
   const physicalCallId = randomUUID();
   const key = modelKey(turnId, step);

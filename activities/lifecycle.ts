@@ -1,10 +1,13 @@
 import { settlementSchema } from '../contracts/ledger.js';
-import type { CancelAnswer, CancelInput, EndTurn, OpenedTurn, SettleAnswer, SettleInput } from '../contracts/steps.js';
+import type { CancelAnswer, CancelInput, ConversationRef, EndTurn, OpenedTurn, SettleAnswer, SettleInput } from '../contracts/steps.js';
 import type { FinalStatus, TurnStatus } from '../contracts/turn.js';
 import { clampMessage } from '../domain/failure.js';
+import { workflowIdOf } from '../domain/keys.js';
+import { sha256Hex } from '../store/hash.js';
 import { failCall } from '../store/ledger/finish-call.js';
 import { giveUpUnsent, refuseEffect } from '../store/ledger/reconcile.js';
 import { settleEntry } from '../store/ledger/settle.js';
+import { recordRefusal } from '../store/refusal.js';
 import { attachInput } from '../store/turn/attach.js';
 import { requestCancel } from '../store/turn/cancel.js';
 import { endTurn } from '../store/turn/end.js';
@@ -12,10 +15,14 @@ import { openTurn } from '../store/turn/open.js';
 import { noteStatus } from '../store/turn/status.js';
 import type { ActivityDeps } from './deps.js';
 
-/** Starts a turn and pins its definition (D34). */
-export async function open(deps: ActivityDeps, input: { turnId: string }): Promise<OpenedTurn> {
-  const row = await openTurn(deps.pool, input.turnId);
+/** Starts a turn and pins its definition (D34). An id that names no input of this conversation is refused and recorded. */
+export async function open(deps: ActivityDeps, input: ConversationRef & { turnId: string }): Promise<OpenedTurn> {
+  const row = await openTurn(deps.pool, input);
   const base = { turnId: input.turnId, maxSteps: 0, windowSize: 0, modelTimeoutMs: 0, summaryTiming: null };
+  if (row === null) {
+    await recordRefusal(deps.pool, workflowIdOf(input.agent, input.threadId, sha256Hex), 'input', `this conversation has no stored input ${input.turnId}`);
+    return { ...base, ended: 'failed' };
+  }
   if (row.ended !== null) return { ...base, ended: row.ended };
   if (row.definitionDigest === null) {
     const reason = 'no worker has published a definition of this agent';
@@ -39,8 +46,9 @@ export async function note(deps: ActivityDeps, input: { turnId: string; status: 
   await noteStatus(deps.pool, input.turnId, input.status, input.reason);
 }
 
-export async function attach(deps: ActivityDeps, input: { inputId: string; into: string; beforeStep: number; answerKey: string | null }): Promise<void> {
-  await attachInput(deps.pool, input.inputId, input.into, input.beforeStep, input.answerKey);
+/** Answers whether the waiting step `answerKey` has its answer now. */
+export async function attach(deps: ActivityDeps, input: { inputId: string; into: string; beforeStep: number; answerKey: string | null }): Promise<boolean> {
+  return attachInput(deps.pool, input.inputId, input.into, input.beforeStep, input.answerKey);
 }
 
 /** A cancel is stored before it is acknowledged, so that nothing of the turn can begin afterwards (D27). */

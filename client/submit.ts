@@ -6,7 +6,7 @@ import { workflowIdOf } from '../domain/keys.js';
 import { sha256Hex } from '../store/hash.js';
 import { acceptInput } from '../store/turn/accept.js';
 import { agentNames } from '../store/views/agents.js';
-import { CONVERSATION, submitInputUpdate } from '../workflows/messages.js';
+import { CONVERSATION, WORKFLOW_TASK_TIMEOUT, submitInputUpdate } from '../workflows/messages.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
 import { HoldfastError } from './errors.js';
@@ -51,7 +51,7 @@ export async function submit(context: ClientContext, options: SubmitOptions): Pr
     throw new HoldfastError('conflict', `Request id ${JSON.stringify(input.requestId)} already belongs to turn ${accepted.turnId} with another input. Use a new request id for a new input.`);
   }
   const base = { turnId: accepted.turnId, agent, threadId, requestId: input.requestId, status: accepted.status, repeat: accepted.kind === 'repeat' };
-  if (accepted.status !== 'queued') return { ...base, intoTurnId: accepted.turnId };
+  if (accepted.status !== 'queued') return { ...base, intoTurnId: accepted.intoTurnId };
   return { ...base, intoTurnId: await hand(context, { agent, threadId, workflowId, turnId: accepted.turnId, mode: input.mode }) };
 }
 
@@ -73,7 +73,7 @@ async function hand(context: ClientContext, { agent, threadId, workflowId, turnI
         // An operation object is good for one call, so that a retry makes its own.
         startWorkflowOperation: new WithStartWorkflowOperation(CONVERSATION, {
           workflowId, taskQueue: context.taskQueue, args: [{ agent, threadId }],
-          workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         }),
       }),
     { retryClosed: true },

@@ -9,19 +9,37 @@ export type Sha256Hex = (text: string) => string;
 const MAX_WORKFLOW_ID_BYTES = 200;
 
 export function workflowIdOf(agent: string, threadId: string, sha256Hex: Sha256Hex): string {
-  const id = `holdfast/${encodeURIComponent(agent)}/${encodeURIComponent(threadId)}`;
-  return id.length <= MAX_WORKFLOW_ID_BYTES ? id : `holdfast/${encodeURIComponent(agent)}/~${sha256Hex(threadId)}`;
+  const id = plainWorkflowId(agent, threadId);
+  return id.length <= MAX_WORKFLOW_ID_BYTES ? id : `holdfast/${encode(agent)}/~${sha256Hex(threadId)}`;
 }
 
-/** The conversation that a workflow id names; null for a hashed or foreign id. */
+/** The conversation that a workflow id names; null for a hashed or foreign id, and for one that is not encoded as `workflowIdOf` does. */
 export function conversationOf(workflowId: string): { agent: string; threadId: string } | null {
   const match = /^holdfast\/([^/~]+)\/([^/~]+)$/.exec(workflowId);
   if (match === null) return null;
   try {
-    return { agent: decodeURIComponent(match[1] ?? ''), threadId: decodeURIComponent(match[2] ?? '') };
+    const named = { agent: decodeURIComponent(match[1] ?? ''), threadId: decodeURIComponent(match[2] ?? '') };
+    return plainWorkflowId(named.agent, named.threadId) === workflowId ? named : null;
   } catch {
     return null;
   }
+}
+
+/** Whether a conversation may run under an id: two ids for one conversation would run its turns side by side (D1). */
+export function mayRunUnder(workflowId: string, { agent, threadId }: { agent: string; threadId: string }): boolean {
+  const plain = plainWorkflowId(agent, threadId);
+  if (plain.length <= MAX_WORKFLOW_ID_BYTES) return workflowId === plain;
+  const hashed = `holdfast/${encode(agent)}/~`;
+  return workflowId.startsWith(hashed) && /^[0-9a-f]{64}$/.test(workflowId.slice(hashed.length));
+}
+
+function plainWorkflowId(agent: string, threadId: string): string {
+  return `holdfast/${encode(agent)}/${encode(threadId)}`;
+}
+
+/** `~` marks a hashed id, so that no thread's own name may begin with it. */
+function encode(part: string): string {
+  return encodeURIComponent(part).replaceAll('~', '%7E');
 }
 
 export function turnIdOf(agent: string, threadId: string, requestId: string, sha256Hex: Sha256Hex): string {

@@ -16,6 +16,14 @@ export function selectWindow(prior: Group[], user: Message, turn: Group[], size:
   return joinUsers([...before.flat(), user, ...kept.flat()]);
 }
 
+/**
+ * First step of a turn that can enter the window of step `step`. One reply in three has calls at least, because unusable ones in a row are
+ * bounded (CORRECTIONS), and a reply with its results is two messages or more: twice as many steps as messages always fill the window.
+ */
+export function firstStepRead(step: number, size: number): number {
+  return Math.max(0, step - 2 * size);
+}
+
 function newest(groups: Group[], room: number, atLeast: number): Group[] {
   let from = groups.length;
   let used = 0;

@@ -1,5 +1,5 @@
 import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
-import { CHILD_AGENT } from './messages.js';
+import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
 import { repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
@@ -33,18 +33,24 @@ async function runChildAgent(key: string): Promise<void> {
   await executeChild(CHILD_AGENT, {
     workflowId: child.workflowId,
     args: [child],
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
   });
   await CancellationScope.nonCancellable(() => store.finishChildAgent({ key, childTurnId: child.turnId }));
 }
 
-/** Waits for new input of the conversation; it becomes the result of the call (D4). */
+/** Waits for new input of the conversation; it becomes the result of the call (D4). An input that is no new one is no answer. */
 async function askUser(session: Session, turn: TurnProgress, call: CallProgress): Promise<void> {
   const { key } = call.ref;
-  call.phase = 'open';
-  if (!(await session.waitFor('waiting_input', key, 'the agent asked a question', () => session.answers.length > 0, null))) return;
-  const inputId = session.answers.shift();
-  if (inputId === undefined) return;
-  await session.activity(() => store.attach({ inputId, into: turn.turnId, beforeStep: turn.loop.step, answerKey: key }));
+  for (;;) {
+    call.phase = 'open';
+    await session.waitFor('waiting_input', key, 'the agent asked a question', () => session.answers.length > 0, null);
+    const inputId = session.answers.shift();
+    if (inputId === undefined && turn.cancelled) return;
+    // Another question of the same reply took the answer.
+    if (inputId === undefined) continue;
+    call.phase = 'perform';
+    if (await session.activity(() => store.attach({ inputId, into: turn.turnId, beforeStep: turn.loop.step, answerKey: key }))) return;
+  }
 }

@@ -8,7 +8,7 @@ import { runTurn } from './turn.js';
 
 /** A child agent: one turn with its own effects and approvals, decided like any other under its own workflow id (D26, D32). */
 export async function childAgent(child: ChildRef, carried?: Carried): Promise<void> {
-  const session = new Session({ agent: child.agent, threadId: child.threadId }, carried ?? null);
+  const session = new Session({ agent: child.agent, threadId: child.threadId }, carried ?? null, { oneTurn: true });
   const scope = new CancellationScope();
   registerHandlers(session, () => scope.cancel());
   CancellationScope.current().cancelRequested.catch(async () => {
@@ -32,7 +32,7 @@ export async function childAgent(child: ChildRef, carried?: Carried): Promise<vo
 async function oneTurn(session: Session, child: ChildRef, scope: CancellationScope): Promise<void> {
   if (session.running === null) {
     const { turnId } = child;
-    const opened = await session.activity(() => store.open({ turnId }));
+    const opened = await session.activity(() => store.open({ turnId, ...session.ref }));
     if (opened.ended !== null) return;
     session.begin({ turnId, maxSteps: opened.maxSteps, windowSize: opened.windowSize, modelTimeoutMs: opened.modelTimeoutMs, summaryTiming: opened.summaryTiming });
   }

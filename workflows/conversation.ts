@@ -1,5 +1,5 @@
-import { CancellationScope, allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { conversationOf } from '../domain/keys.js';
+import { ApplicationFailure, CancellationScope, allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { conversationOf, mayRunUnder } from '../domain/keys.js';
 import type { ConversationRef } from '../contracts/steps.js';
 import { store } from './activities.js';
 import { registerHandlers } from './handlers.js';
@@ -34,17 +34,22 @@ export async function conversation(start?: ConversationStart): Promise<void> {
 }
 
 function refOf(start: ConversationStart | undefined): ConversationRef {
-  const ref = start ?? conversationOf(workflowInfo().workflowId);
-  if (ref === null) throw new Error('start a conversation with { agent, threadId }, or under the id holdfast/{agent}/{thread}');
+  const { workflowId } = workflowInfo();
+  const ref = start ?? conversationOf(workflowId);
+  if (ref === null || !mayRunUnder(workflowId, ref)) {
+    throw ApplicationFailure.nonRetryable('a conversation runs under the id holdfast/{agent}/{thread}, percent-encoded, and its { agent, threadId } must be those of the id', 'invalid_input');
+  }
   return { agent: ref.agent, threadId: ref.threadId };
 }
 
+/** False when nothing came for a while and no handler works: the run's last task carries its completion and nothing else (D3). */
 async function nextTurn(session: Session): Promise<boolean> {
   const waiting = () => session.running !== null || session.queue.length > 0;
-  if (waiting()) return true;
-  await condition(waiting, LINGER_MS);
-  await condition(allHandlersFinished);
-  return waiting();
+  while (!(await condition(waiting, LINGER_MS))) {
+    if (allHandlersFinished()) return waiting();
+    await condition(allHandlersFinished);
+  }
+  return true;
 }
 
 async function oneTurn(session: Session, scope: CancellationScope): Promise<void> {
@@ -52,7 +57,7 @@ async function oneTurn(session: Session, scope: CancellationScope): Promise<void
   if (session.running === null) {
     const turnId = session.take();
     if (turnId === null) return;
-    const opened = await session.activity(() => store.open({ turnId }));
+    const opened = await session.activity(() => store.open({ turnId, ...session.ref }));
     if (opened.ended !== null) return;
     session.begin({ turnId, maxSteps: opened.maxSteps, windowSize: opened.windowSize, modelTimeoutMs: opened.modelTimeoutMs, summaryTiming: opened.summaryTiming });
   }

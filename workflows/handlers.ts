@@ -10,7 +10,7 @@ export type Interrupt = () => void;
 
 /** Connects a session to its updates, signals and queries. Validators use workflow state only (D5). */
 export function registerHandlers(session: Session, interrupt: Interrupt): void {
-  setHandler(messages.submitInputUpdate, (input) => takeInput(session, input), { validator: requireTurnId });
+  setHandler(messages.submitInputUpdate, (input) => takeInput(session, input), { validator: (input) => validateInput(session, input) });
   setHandler(messages.submitDecisionUpdate, (input) => decide(session, input), { validator: (input) => validateDecision(session, input) });
   setHandler(messages.requestCancelUpdate, (input) => cancel(session, input, interrupt));
   setHandler(messages.settleEffectUpdate, (input) => settle(session, input));
@@ -22,6 +22,7 @@ export function registerHandlers(session: Session, interrupt: Interrupt): void {
 function registerSignals(session: Session, interrupt: Interrupt): void {
   const { workflowId } = workflowInfo();
   setHandler(messages.inputSignal, async (payload) => {
+    if (!takesInput(session)) return refused(session, 'input', NOT_ASKED);
     const input = await session.activity(() => store.acceptSignalInput({ workflowId, payload, conversation: session.ref, fallbackId: `signal-${uuid4()}` }));
     if (input !== null) takeInput(session, input);
   });
@@ -62,7 +63,14 @@ function takeInput(session: Session, input: InputRef): InputAnswer {
   return { turnId: input.turnId, intoTurnId: input.turnId };
 }
 
-function requireTurnId(input: InputRef): void {
+const NOT_ASKED = 'this is the conversation of a child agent; it takes input only while it waits for an answer';
+
+function takesInput(session: Session): boolean {
+  return !session.kind.oneTurn || session.waitsForInput();
+}
+
+function validateInput(session: Session, input: InputRef): void {
+  if (!takesInput(session)) throw refusal('invalid_input', NOT_ASKED);
   if (typeof input?.turnId !== 'string' || input.turnId === '') throw refusal('invalid_input', 'submitInput needs { turnId } of a stored input');
 }
 
@@ -86,8 +94,8 @@ async function decide(session: Session, input: DecideInput): Promise<DecisionAns
 }
 
 async function cancel(session: Session, input: CancelInput, interrupt: Interrupt): Promise<CancelAnswer> {
-  const turnId = input?.turnId ?? session.running?.turnId;
-  if (turnId === undefined) return { result: 'refused', message: 'no turn is running' };
+  const turnId = input?.turnId ?? session.current();
+  if (turnId === null) return { result: 'refused', message: 'no turn is running' };
   const answer = await session.activity(() => store.cancel({ ...input, turnId }));
   if (answer.result !== 'cancelling') return answer;
   const target = answer.turnId;

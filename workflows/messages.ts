@@ -10,6 +10,9 @@ export const CONVERSATION = 'conversation';
 export const CHILD_AGENT = 'childAgent';
 export const RECONCILE_SWEEP = 'reconcileSweep';
 
+/** A workflow task that was lost with its worker is given to another one after this time (D1). */
+export const WORKFLOW_TASK_TIMEOUT = '5s';
+
 /**
  * Signals carry a person's input by hand, from the Temporal UI or any SDK (D5). Their payload is checked in an activity.
  * `ledgerChanged` tells a waiting turn that an entry was settled elsewhere (D15).

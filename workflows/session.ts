@@ -32,6 +32,7 @@ export interface TurnProgress {
 export interface Carried {
   queue: string[];
   steered: string[];
+  answers: string[];
   running: TurnProgress | null;
   decided: [string, 'approved' | 'rejected'][];
   settled: [string, SettleAnswer | 'changed'][];
@@ -61,9 +62,11 @@ export class Session {
   private active = 0;
   private noting: Promise<void> = Promise.resolve();
 
-  constructor(readonly ref: ConversationRef, carried: Carried | null) {
+  /** `oneTurn`: of a child agent, whose run ends with its turn; it takes no input but answers (D32). */
+  constructor(readonly ref: ConversationRef, carried: Carried | null, readonly kind: { oneTurn: boolean } = { oneTurn: false }) {
     this.queue.push(...(carried?.queue ?? []));
     this.steered.push(...(carried?.steered ?? []));
+    this.answers.push(...(carried?.answers ?? []));
     this.running = carried?.running ?? null;
     for (const [key, decision] of carried?.decided ?? []) this.decided.set(key, decision);
     for (const [key, answer] of carried?.settled ?? []) this.settled.set(key, answer);
@@ -125,8 +128,11 @@ export class Session {
     return this.running?.turnId === turnId || this.opening === turnId || this.waitingLists().some((list) => list.includes(turnId));
   }
 
+  /** Whether a question of the running turn still lacks its answer. Read from the turn, so that a new run knows it at once (D4). */
   waitsForInput(): boolean {
-    return this.waits.waiting_input.size > 0;
+    if (this.running === null || this.running.cancelled) return false;
+    const asked = (this.running.calls ?? []).filter(({ ref, phase }) => ref.kind === 'input' && phase === 'open');
+    return asked.length > this.answers.length;
   }
 
   /** Runs an activity or a short wait to its end, also under a cancel; while one runs, the run does not continue as new. */
@@ -163,7 +169,7 @@ export class Session {
   }
 
   carry(): Carried {
-    return { queue: [...this.queue], steered: [...this.steered, ...this.answers], running: this.running, decided: [...this.decided], settled: [...this.settled] };
+    return { queue: [...this.queue], steered: [...this.steered], answers: [...this.answers], running: this.running, decided: [...this.decided], settled: [...this.settled] };
   }
 
   /** Until every noted status is stored, so that none can come after the turn's end. */

@@ -14,7 +14,8 @@ export interface NewInput extends UserContent {
   workflowId: string;
 }
 
-export type Accepted = { kind: 'accepted' | 'repeat'; turnId: string; status: TurnStatus } | { kind: 'conflict'; turnId: string };
+/** `intoTurnId`: the turn that works on the input, another one when it became part of that one (D4). */
+export type Accepted = { kind: 'accepted' | 'repeat'; turnId: string; intoTurnId: string; status: TurnStatus } | { kind: 'conflict'; turnId: string };
 
 /** Stores an input once. A repeated request id meets its own row; other content under it is a conflict (D2). */
 export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
@@ -25,7 +26,7 @@ export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
     ...(input.files === undefined ? {} : { files: input.files }),
   });
   const digest = digestOf({ text: content.text, data: content.data ?? null, files: (content.files ?? []).map((file) => ({ ...file })) });
-  const { rows } = await db.query<{ status: TurnStatus; input_digest: string; fresh: boolean }>(
+  const { rows } = await db.query<{ status: TurnStatus; input_digest: string; into_id: string; fresh: boolean }>(
     `with known_thread as (
        insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
      ), fresh as (
@@ -34,9 +35,9 @@ export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
        on conflict (agent, thread_id, request_id) do nothing
        returning status, input_digest
      )
-     select status, input_digest, true as fresh from fresh
+     select status, input_digest, $1 as into_id, true as fresh from fresh
      union all
-     select coalesce(m.status, t.status), t.input_digest, false from turn t left join turn m on m.turn_id = t.merged_into
+     select coalesce(m.status, t.status), t.input_digest, coalesce(t.merged_into, t.turn_id), false from turn t left join turn m on m.turn_id = t.merged_into
      where t.turn_id = $1`,
     [turnId, input.agent, input.threadId, input.requestId, digest, JSON.stringify(content), input.mode, input.requester, input.workflowId],
   );
@@ -44,5 +45,5 @@ export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
   // Two first senders at once: the loser's snapshot may not show the winner's row yet.
   if (row === undefined) return acceptInput(db, input);
   if (row.input_digest !== digest) return { kind: 'conflict', turnId };
-  return { kind: row.fresh ? 'accepted' : 'repeat', turnId, status: row.status };
+  return { kind: row.fresh ? 'accepted' : 'repeat', turnId, intoTurnId: row.into_id, status: row.status };
 }

@@ -32,7 +32,7 @@ async function start(mode: BookingOptions['mode']): Promise<EffectHarness> {
   };
 }
 
-effectSuite('http with keys and look-up', () => start('keys,lookup'));
-effectSuite('http with keys only', () => start('keys'));
-effectSuite('http with look-up only', () => start('lookup'));
-effectSuite('http with neither', () => start('none'));
+effectSuite('http with keys and look-up', { keys: true, lookup: true }, () => start('keys,lookup'));
+effectSuite('http with keys only', { keys: true, lookup: false }, () => start('keys'));
+effectSuite('http with look-up only', { keys: false, lookup: true }, () => start('lookup'));
+effectSuite('http with neither', { keys: false, lookup: false }, () => start('none'));

@@ -8,7 +8,7 @@ import { turnGroups, userMessage } from '../../domain/assemble.js';
 import type { Group, SteeredInput, StepRecord } from '../../domain/assemble.js';
 import { transcriptCallId } from '../../domain/keys.js';
 import { transcriptProblems } from '../../domain/transcript.js';
-import { selectWindow } from '../../domain/window.js';
+import { firstStepRead, selectWindow } from '../../domain/window.js';
 import { violationsOf } from '../support/fake-model/strict.js';
 import { openAiBody } from './openai-body.js';
 
@@ -52,7 +52,7 @@ function recordsOf(turnId: string, steps: GeneratedTurn['steps']): StepRecord[] 
   });
 }
 
-const turnId = (n: number): string => `t${n.toString(16).padStart(30, '0')}`.replace(/^t(0{14})(.*)$/, (_all, zeros: string, rest: string) => `t${rest.slice(-16)}${zeros}`);
+const turnId = (n: number): string => `t${n.toString(16).padStart(16, '0')}${'0'.repeat(14)}`;
 const steeredOf = (item: GeneratedTurn): SteeredInput[] => item.steered.map(({ at, text }) => ({ beforeStep: at, content: { text } }));
 
 /** A finished turn as it is stored, one group for each message and its results; a closing text ends it. */
@@ -103,6 +103,21 @@ describe('the window of a prompt', () => {
       expect(window.length).toBeLessThanOrEqual(Math.max(size, 1 + (groups.at(-1)?.length ?? 0)));
       const wider = callsOf(selectWindow(prior, user, groups, size + 1));
       for (const id of callsOf(window)) expect(wider).toContain(id);
+    }));
+  });
+
+  it('D8, case 12: what is read for a prompt is enough: the window is the same as if the whole turn and thread had been read', () => {
+    // At most two unusable replies in a row, as the loop allows.
+    const bounded = fc.array(step.filter(({ use }) => use === 'calls'), { minLength: 1, maxLength: 5 }).chain((usable) => fc.tuple(...usable.map((item) =>
+      fc.integer({ min: 0, max: 2 }).map((before) => [...Array.from({ length: before }, () => ({ ...item, use: 'unusable' as const })), item])))).map((rows) => rows.flat());
+    fc.assert(fc.property(thread, bounded, fc.integer({ min: 1, max: 10 }), (generated, steps, size) => {
+      const { prior, user } = parts({ ...generated, lost: 0 });
+      const next = steps.length + 1;
+      const records = recordsOf(turnId(99), steps);
+      const read = turnGroups(records.filter((record) => record.step >= firstStepRead(next, size)), []);
+      const lost = Math.max(0, prior.flat().length - size);
+      const tail = prior.map((group, g) => group.slice(Math.max(0, lost - prior.slice(0, g).flat().length))).filter((group) => group.length > 0);
+      expect(selectWindow(tail, user, read, size)).toEqual(selectWindow(prior, user, turnGroups(records, []), size));
     }));
   });
 

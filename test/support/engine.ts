@@ -57,7 +57,7 @@ export async function startEngine(toml: string, extraEnv: Record<string, string>
   const config = join(folder, 'holdfast.toml');
   await writeFile(config, toml);
   const taskQueue = freshTaskQueue();
-  const address = inject('temporalAddress');
+  const address = extraEnv.TEMPORAL_ADDRESS ?? inject('temporalAddress');
   const env: NodeJS.ProcessEnv = {
     ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default', POSTGRES_ORCH_DSN: database.dsn, HOLDFAST_TASK_QUEUE: taskQueue, CONFIG: config, ...extraEnv,
   };

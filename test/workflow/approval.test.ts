@@ -60,8 +60,8 @@ describe('a decision that does not fit', () => {
   it('D22, D24: after a cancel, and after the turn has ended, a decision revives nothing', async () => {
     const turn = await rig.ask({ asks: [{ args: TABLE }] });
     const approval = only(turn);
-    const answers = await Promise.all([rig.engine.client.cancel(turn.turnId, { as: 'kim' }), rig.engine.settled(turn.turnId)]);
-    expect(answers[0]).toMatchObject({ result: 'cancelling' });
+    expect(await rig.engine.client.cancel(turn.turnId, { as: 'kim' })).toMatchObject({ result: 'cancelling' });
+    expect(await rig.decide(approval, 'approve')).toMatchObject(refused('turn_finished'));
     const end = await rig.engine.until(turn.turnId, 'cancelled');
     expect(end).toMatchObject({ approvals: [{ state: 'cancelled' }], effects: [{ state: 'cancelled' }] });
     for (const verdict of ['approve', 'reject'] as const) expect(await rig.decide(approval, verdict)).toMatchObject(refused('turn_finished'));
