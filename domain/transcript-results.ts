@@ -61,10 +61,16 @@ export function resultText(record: CallRecord, askedArgs: JsonObject, sameArgs: 
   }
   const result = record.result ?? (record.externalId === null ? { status } : { status, id: record.externalId });
   if (record.kind === 'effect' && !sameArgs) {
-    return JSON.stringify({ status, note: 'A person edited the arguments.', asked: askedArgs, executed: record.args, result });
+    const edited = { note: 'A person edited the arguments before it was done.', asked: askedArgs, executed: record.args };
+    // The target's own fields stay where they are, so that a reader of results needs no second way to them.
+    return JSON.stringify(isObject(result) ? { ...result, edited } : { result, edited });
   }
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   return isBlank(text) ? '(no content)' : text;
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function meaningOf(kind: EntryKind, status: Exclude<CallStatus, 'succeeded'>): string {

@@ -8,23 +8,22 @@ export interface ChaosEffect {
   /** Address of its booking server. */
   url: string;
   timeout?: string;
-  /** More lines of its section. */
-  more?: string;
+  /** How often an unknown entry is looked up again. */
+  every?: string;
 }
 
 const ARGS = '{ type = "object", required = ["date", "people"], additionalProperties = false, properties = { date = { type = "string" }, people = { type = "integer" } } }';
 const KEYS = '.idempotency]\nheader = "Idempotency-Key"\nretention = "24h"\n';
 
 /** An effect of one kind against a booking server. */
-function effectToml(name: string, { kind, url, timeout = '2s', more = '' }: ChaosEffect): string {
+function effectToml(name: string, { kind, url, timeout = '2s', every = '1s' }: ChaosEffect): string {
   const keys = kind.startsWith('keys');
   const absence = { keys_and_lookup: 'authoritative', lookup_only: 'authoritative', lookup_eventual: 'eventual' }[kind as string];
   return [
     `[effects.${name}]\ntype = "http"\nurl = "${url}/reservations"\nresult_id = "id"\ntimeout = "${timeout}"\ninput_schema = ${ARGS}`,
     keys ? '' : 'correlation = { header = "X-Ref" }',
-    more,
     keys ? `[effects.${name}${KEYS}` : '',
-    absence === undefined ? '' : `[effects.${name}.lookup]\nurl = "${url}/reservations?key={key}"\nabsence = "${absence}"\nsettle_after = "100ms"\nevery = "1s"`,
+    absence === undefined ? '' : `[effects.${name}.lookup]\nurl = "${url}/reservations?key={key}"\nabsence = "${absence}"\nsettle_after = "100ms"\nevery = "${every}"`,
   ].filter((part) => part !== '').join('\n');
 }
 

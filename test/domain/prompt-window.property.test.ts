@@ -108,9 +108,10 @@ describe('the window of a prompt', () => {
 
   it('D8, case 12: what is read for a prompt is enough: the window is the same as if the whole turn and thread had been read', () => {
     // At most two unusable replies in a row, as the loop allows.
-    const bounded = fc.array(step.filter(({ use }) => use === 'calls'), { minLength: 1, maxLength: 5 }).chain((usable) => fc.tuple(...usable.map((item) =>
-      fc.integer({ min: 0, max: 2 }).map((before) => [...Array.from({ length: before }, () => ({ ...item, use: 'unusable' as const })), item])))).map((rows) => rows.flat());
-    fc.assert(fc.property(thread, bounded, fc.integer({ min: 1, max: 10 }), (generated, steps, size) => {
+    const row = fc.tuple(fc.constantFrom(0, 2, 2, 2), fc.array(call, { minLength: 1, maxLength: 1 }), anyText);
+    const bounded = fc.array(row, { minLength: 4, maxLength: 9 }).map((rows) => rows.flatMap(([before, calls, text]) =>
+      [...Array.from({ length: before }, () => ({ use: 'unusable' as const, text, calls })), { use: 'calls' as const, text, calls }]));
+    fc.assert(fc.property(thread, bounded, fc.integer({ min: 1, max: 20 }), (generated, steps, size) => {
       const { prior, user } = parts({ ...generated, lost: 0 });
       const next = steps.length + 1;
       const records = recordsOf(turnId(99), steps);
