@@ -7,8 +7,8 @@ const TRANSIENT_SQL = /^(08|40|53|55|57P|58)/;
 const TRANSIENT_NET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
- * The only place that turns an error into what Temporal retries or gives up (D35). `CallError` carries its class; PostgreSQL says it by its
- * code; anything else is a defect of ours and retried within the activity's bounds, in case it was not.
+ * The only place that turns an error into what Temporal retries or gives up (D35). `CallError` carries its class; a time limit of ours
+ * (`callSignal`) is retryable; PostgreSQL says it by its code; anything else is a defect of ours and retried within the activity's bounds, in case it was not.
  */
 export function toFailure(error: unknown): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
@@ -20,6 +20,7 @@ export function toFailure(error: unknown): Error {
       ...(error.retryAfterMs === null ? {} : { nextRetryDelay: error.retryAfterMs }),
     });
   }
+  if (error instanceof DOMException && error.name === 'TimeoutError') return ApplicationFailure.create({ type: 'retryable', message: 'the call did not end within its time limit' });
   const code = codeOf(error);
   const message = clampMessage(error instanceof Error ? error.message : String(error));
   if (code !== null && /^[0-9A-Z]{5}$/.test(code) && !TRANSIENT_SQL.test(code)) return ApplicationFailure.create({ type: 'terminal', message: `database: ${message}`, nonRetryable: true });

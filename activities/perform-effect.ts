@@ -90,9 +90,11 @@ function recordOf(key: string, generation: number, physicalCallId: string, resul
 async function record(deps: ActivityDeps, entry: EffectRecord, result: PerformResult): Promise<EffectOutcome> {
   const state = await recordEffect(deps.pool, entry);
   if (state === null) {
-    const now = await recordLateResult(deps.pool, entry);
-    deps.log.warn({ key: entry.key, generation: entry.generation, state: now }, 'a result came after another worker had taken the effect over; it is kept as evidence');
-    return FINAL.has(now) ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
+    const late = await recordLateResult(deps.pool, entry);
+    deps.log.warn({ key: entry.key, generation: entry.generation, state: late.state }, 'a result came after another worker had taken the effect over; it is kept as evidence');
+    // A late result is news to a turn that waits for a person: settled, or proof that nothing was sent (D16, D17).
+    if (late.waited) await deps.ledgerChanged(late.workflowId, entry.key);
+    return FINAL.has(late.state) ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   }
   const retryAfterMs = 'retryAfterMs' in result ? (result.retryAfterMs ?? 0) : 0;
   if (result.kind === 'not_sent') return { kind: 'not_sent', retryAfterMs };

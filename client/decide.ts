@@ -1,6 +1,7 @@
 import { decisionSchema, type ApprovalView, type Decision, type DecisionAnswer, type DecisionRefusal } from '../contracts/approval.js';
-import type { Json } from '../contracts/json.js';
+import { userSchema } from '../contracts/principal.js';
 import type { DecideInput } from '../contracts/steps.js';
+import { parseArguments } from '../domain/arguments.js';
 import { canonicalJson } from '../domain/canonical.js';
 import { approvalVersions } from '../store/views/approvals.js';
 import { approvalRoute } from '../store/views/routes.js';
@@ -20,17 +21,20 @@ const REFUSALS: readonly string[] = [
 
 /** Decides about one version of a proposal (D22). A refusal is an answer, not an error. */
 export async function decide(context: ClientContext, approvalId: string, input: Decision & { as: string }): Promise<DecisionAnswer> {
-  const { as, ...rest } = input;
+  const { as: name, ...rest } = input;
+  const as = parseInput(userSchema, name, 'The name of the person');
   const decision = parseInput(decisionSchema, rest, 'The decision');
   if ((decision.decision === 'edit') !== (decision.args !== undefined)) {
     return refusal('invalid_input', 'An edit needs the new arguments, and only an edit takes arguments.');
   }
+  const edit = decision.args === undefined ? null : parseArguments(JSON.stringify(decision.args));
+  if (edit?.ok === false) return refusal('invalid_edit', edit.problem);
   const route = await approvalRoute(context.pool, approvalId);
   if (route === null) return refusal('unknown_approval', `There is no approval ${JSON.stringify(approvalId.slice(0, 300))}.`);
   if (route.ended) return storedAnswer(context, approvalId, decision, as);
   const message: DecideInput = {
     approvalId, hash: decision.hash, decision: decision.decision, as,
-    ...(decision.args === undefined ? {} : { argsJson: JSON.stringify(decision.args) }),
+    ...(edit === null ? {} : { argsJson: edit.canonical }),
     ...(decision.reason === undefined ? {} : { reason: decision.reason }),
   };
   return ask(context, route.workflowId, message, decision, as);
@@ -41,7 +45,7 @@ export async function decide(context: ClientContext, approvalId: string, input: 
  * a moment before its workflow waits for it, so that a quick person is asked to be patient for a moment, not refused.
  */
 async function ask(context: ClientContext, workflowId: string, message: DecideInput, decision: Decision, as: string): Promise<DecisionAnswer> {
-  const updateOptions = { args: [message] as [DecideInput], updateId: updateId('decide', [message.approvalId, message.hash, as, message.decision, fingerprint(decision.args)]) };
+  const updateOptions = { args: [message] as [DecideInput], updateId: updateId('decide', [message.approvalId, message.hash, as, message.decision, message.argsJson ?? '']) };
   const handle = context.temporal.workflow.getHandle(workflowId);
   const deadline = Date.now() + NOT_YET_MS;
   const backOff = new BackOff(20, 250);
@@ -65,6 +69,10 @@ async function storedAnswer(context: ClientContext, approvalId: string, decision
 export function answerFromRecord(versions: ApprovalView[], decision: Decision, as: string): DecisionAnswer {
   const version = versions.find((v) => v.hash === decision.hash);
   if (version === undefined) return refusal('wrong_hash', 'No version of this proposal has this hash. Show the approval again and decide on what it says now.');
+  const next = versions.find((v) => v.version === version.version + 1);
+  if (decision.args !== undefined && next !== undefined && canonicalJson(next.args) === canonicalJson(decision.args)) {
+    return { result: 'edited', approvalId: next.id, version: next.version, hash: next.hash };
+  }
   const own = version.decisions.find((d) => d.by === as);
   if (own !== undefined && own.decision === decision.decision) {
     const result = own.decision === 'reject' ? 'rejected' : version.state === 'approved' ? 'approved' : 'recorded';
@@ -84,8 +92,4 @@ function isRefusal(code: string): code is DecisionRefusal {
 
 function refusal(code: DecisionRefusal, message: string): DecisionAnswer {
   return { result: 'refused', code, message };
-}
-
-function fingerprint(args: Json | undefined): string {
-  return args === undefined ? '' : canonicalJson(args);
 }

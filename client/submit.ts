@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { z } from 'zod';
+import { userSchema } from '../contracts/principal.js';
 import { agentNameSchema, submitSchema, threadIdSchema, type Submit, type TurnStatus } from '../contracts/turn.js';
 import { workflowIdOf } from '../domain/keys.js';
 import { sha256Hex } from '../store/hash.js';
@@ -39,7 +40,8 @@ const addressSchema = z.object({ agent: agentNameSchema, threadId: threadIdSchem
  * @throws HoldfastError `invalid_input`, `unknown_agent`, `conflict`, `no_worker`, `unreachable`, `refused`
  */
 export async function submit(context: ClientContext, options: SubmitOptions): Promise<Submitted> {
-  const { agent, threadId: thread, as, requestId: request, ...content } = options;
+  const { agent, threadId: thread, as: name, requestId: request, ...content } = options;
+  const as = parseInput(userSchema, name, 'The name of the sender');
   const { threadId } = parseInput(addressSchema, { agent, threadId: thread ?? `thread-${randomUUID()}` }, 'The address of the turn');
   const input = parseInput(submitSchema, { ...content, requestId: request ?? `req-${randomUUID()}` }, 'The input');
   await requireAgent(context, agent);

@@ -36,6 +36,8 @@ function classifyUpdateFailure(cause: unknown): TemporalFailure {
   if (!(cause instanceof ApplicationFailure)) return { kind: 'other' };
   // The server's own words for an update that was accepted by a run which then ended.
   if (cause.type === 'AcceptedUpdateCompletedWorkflow') return { kind: 'closed' };
+  // And for one that a worker dropped unseen with a task that it lost (many updates at once): nothing has happened.
+  if (cause.type === 'UnprocessedUpdate') return { kind: 'busy' };
   return { kind: 'refused', code: cause.type ?? 'refused', message: cause.message };
 }
 

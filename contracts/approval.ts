@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonSchema, jsonObjectSchema } from './json.js';
+import { soundText } from './text.js';
 
 /** `superseded`: an edit or a new policy made a newer version (D23). */
 export const approvalStateSchema = z.enum(['pending', 'approved', 'rejected', 'expired', 'cancelled', 'superseded']);
@@ -30,10 +31,10 @@ export const approvalSchema = z.object({
 export type ApprovalView = z.infer<typeof approvalSchema>;
 
 export const decisionSchema = z.object({
-  hash: z.string().min(1),
+  hash: soundText(200).min(1),
   decision: z.enum(['approve', 'reject', 'edit']),
   args: jsonObjectSchema.optional().describe('New arguments; only with "edit"'),
-  reason: z.string().max(2000).optional(),
+  reason: soundText(2000).optional(),
 });
 export type Decision = z.infer<typeof decisionSchema>;
 

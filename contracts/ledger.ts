@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonSchema } from './json.js';
+import { soundText } from './text.js';
 
 /** States of a ledger entry (D10). `reconciled` carries its verified outcome in `outcome`. */
 export const ledgerStateSchema = z.enum([
@@ -44,7 +45,7 @@ export type LedgerEntryView = z.infer<typeof ledgerEntrySchema>;
 export const settlementSchema = z.object({
   version: z.number().int().min(0),
   outcome: z.enum(['succeeded', 'failed', 'retry']),
-  externalId: z.string().min(1).max(500).optional(),
-  reason: z.string().trim().min(1, 'a reason is required').max(2000),
+  externalId: soundText(500).min(1).optional(),
+  reason: soundText(2000).trim().min(1, 'a reason is required'),
 });
 export type Settlement = z.infer<typeof settlementSchema>;

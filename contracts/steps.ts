@@ -1,4 +1,4 @@
-import type { DecisionAnswer } from './approval.js';
+import type { ApprovalState, DecisionAnswer } from './approval.js';
 import type { EntryKind } from './ledger.js';
 import type { FinalStatus, InputMode, TurnStatus } from './turn.js';
 
@@ -137,6 +137,14 @@ export interface DecideInput {
   argsJson?: string;
   reason?: string;
   as?: string;
+  /** The conversation that was asked; it decides about its own proposals only. Set by the workflow. */
+  workflowId?: string;
+}
+
+/** What became of a proposal at its deadline; `proposal` is the version that replaced it, if one did. */
+export interface ExpireResult {
+  state: ApprovalState;
+  proposal: ProposalRef | null;
 }
 
 export interface DecideResult {

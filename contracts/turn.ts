@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { approvalSchema } from './approval.js';
 import { jsonSchema } from './json.js';
 import { ledgerStateSchema } from './ledger.js';
+import { soundText } from './text.js';
 
 export const turnStatusSchema = z.enum([
   'queued', 'working', 'waiting_approval', 'waiting_input', 'waiting_review', 'waiting_unknown', 'cancelling', 'needs_migration',
@@ -13,7 +14,7 @@ export type FinalStatus = Extract<TurnStatus, 'completed' | 'cancelled' | 'faile
 /** Longest accepted text of an input, in UTF-16 code units. */
 export const MAX_INPUT_CHARS = 4_000_000;
 
-const idText = (max: number) => z.string().min(1).max(max).refine((s) => s.isWellFormed() && !s.includes('\0'), 'must be well-formed text without NUL');
+const idText = (max: number) => soundText(max).min(1);
 
 export const fileRefSchema = z.object({ id: idText(300), name: z.string().max(300), mime: z.string().max(200), size: z.number().int().min(0) });
 

@@ -1,13 +1,13 @@
-import type { DiffLine } from '../contracts/approval.js';
+import type { Decision, DiffLine } from '../contracts/approval.js';
 import type { ApprovalPolicy, EffectDefinition } from '../contracts/effect.js';
 import type { Json, JsonObject } from '../contracts/json.js';
 import type { Principal } from '../contracts/principal.js';
 import { canonicalJson } from './canonical.js';
 
-/** Why a person may not decide, or null (D22, D26). */
-export function mayDecide(proposal: { roles: string[]; requester: string; requesterMayApprove: boolean }, by: Principal): string | null {
+/** Why a person may not decide, or null (D22, D26). The rule about the requester is about approving: anyone with the role may stop or change it. */
+export function mayDecide(proposal: { roles: string[]; requester: string; requesterMayApprove: boolean }, decision: Decision['decision'], by: Principal): string | null {
   if (!proposal.roles.some((role) => by.roles.some((held) => held === role || held === 'admin'))) return `one of these roles is needed: ${proposal.roles.join(', ')}`;
-  if (!proposal.requesterMayApprove && by.user === proposal.requester) return 'the person who asked for it may not approve it';
+  if (decision === 'approve' && !proposal.requesterMayApprove && by.user === proposal.requester) return 'the person who asked for it may not approve it';
   return null;
 }
 

@@ -49,19 +49,26 @@ const MEANING: Record<Exclude<CallStatus, 'succeeded' | 'invalid'>, string> = {
 /** Of a child's call nothing more is said: the child may have caused effects before it ended, and its own text tells them (D28). */
 const CHILD_MEANING: Partial<typeof MEANING> = { failed: 'It did not succeed.', cancelled: 'It was cancelled.' };
 
+const EDITED = 'A person edited the arguments before it was done.';
+
+/** States of a call that may have reached its target, so that the model is told with which arguments (D23). */
+const SENT: CallStatus[] = ['failed', 'unknown', 'conflict'];
+
 /**
  * The one result that a call has in the transcript (D6): the real result, or a JSON object with `status` and `message`. When
  * other arguments ran than the model asked for, they are named (D23).
  */
 export function resultText(record: CallRecord, askedArgs: JsonObject, sameArgs: boolean): string {
   const status = callStatus(record);
+  const wasEdited = record.kind === 'effect' && !sameArgs;
   if (status !== 'succeeded') {
     const meaning = meaningOf(record.kind, status);
-    return JSON.stringify({ status, message: record.reason === null ? meaning : `${meaning} ${record.reason}` });
+    const message = record.reason === null ? meaning : `${meaning} ${record.reason}`;
+    return JSON.stringify({ status, message, ...(wasEdited && SENT.includes(status) ? { edited: { note: EDITED, asked: askedArgs, tried: record.args } } : {}) });
   }
   const result = record.result ?? (record.externalId === null ? { status } : { status, id: record.externalId });
-  if (record.kind === 'effect' && !sameArgs) {
-    const edited = { note: 'A person edited the arguments before it was done.', asked: askedArgs, executed: record.args };
+  if (wasEdited) {
+    const edited = { note: EDITED, asked: askedArgs, executed: record.args };
     // The target's own fields stay where they are, so that a reader of results needs no second way to them.
     return JSON.stringify(isObject(result) ? { ...result, edited } : { result, edited });
   }

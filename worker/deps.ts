@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
-import { roleSchema } from '../contracts/principal.js';
+import { roleSchema, userSchema } from '../contracts/principal.js';
 import { createHttpAdapter } from '../effects/http.js';
 import { createEffects } from '../effects/registry.js';
 import { createProviders } from '../providers/registry.js';
@@ -26,7 +26,7 @@ export function createDeps({ pool, client, log, secrets }: WorkerParts): Activit
     models: createProviders({ secrets }),
     adapterOf: (effect) => effects.adapter(effect),
     definition: definitionCache(pool),
-    principal: (as) => ({ user: as ?? 'dev', roles: [...roleSchema.options] }),
+    principal: (as) => ({ user: userSchema.parse(as ?? 'dev'), roles: [...roleSchema.options] }),
     probe: async () => undefined,
     ledgerChanged: async (workflowId, key) => {
       try {

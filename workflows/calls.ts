@@ -12,6 +12,7 @@ export async function runCall(session: Session, turn: TurnProgress, call: CallPr
   else if (call.ref.kind === 'input') await askUser(session, turn, call);
   else await runChild(session, turn, call, scope);
   call.phase = 'done';
+  session.noteStatus();
 }
 
 async function runChild(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {

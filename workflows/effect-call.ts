@@ -1,4 +1,4 @@
-import { isCancellation, sleep } from '@temporalio/workflow';
+import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
 import type { EffectOutcome, ReconcileResult } from '../contracts/steps.js';
 import { once, reading, store } from './activities.js';
@@ -42,23 +42,32 @@ async function waitForApproval(session: Session, call: CallProgress): Promise<bo
     if (decision !== undefined) return decision === 'approved';
     if (inTime && call.proposal!.version === version) return false;
     if (inTime) continue;
-    const state = await session.activity(() => store.expireApproval({ approvalId, version }));
+    const { state, proposal } = await session.activity(() => store.expireApproval({ approvalId, version }));
     if (state === 'approved') return true;
-    if (state !== 'superseded') return false;
+    if (proposal === null) return false;
+    call.proposal = proposal;
   }
 }
 
 async function performUntilSettled(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
+  let retryAfterMs = 0;
   for (;;) {
     if (call.phase === 'perform') {
+      session.noteStatus();
       const outcome = await perform(session, call, scope);
       if (outcome.kind === 'settled') return;
-      if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call, outcome.retryAfterMs))) return;
+      retryAfterMs = outcome.retryAfterMs;
+      if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
       call.phase = 'open';
     }
     const next = await session.activity(() => reconcile(call.ref.key));
-    if (next.kind === 'settled' || !(await follow(session, turn, call, next))) return;
+    if (next.kind === 'settled' || !(await follow(session, turn, call, retryAfter(next, retryAfterMs)))) return;
   }
+}
+
+/** Sending again waits at least as long as the target asked for; looking does not (D35). */
+function retryAfter(next: Exclude<ReconcileResult, { kind: 'settled' }>, ms: number): Exclude<ReconcileResult, { kind: 'settled' }> {
+  return next.kind === 'redispatch' ? { ...next, afterMs: Math.max(next.afterMs, ms) } : next;
 }
 
 /** A try that did not answer (its worker died, was frozen, or was cancelled before it began) is uncertain like any other. */
@@ -87,10 +96,10 @@ async function follow(session: Session, turn: TurnProgress, call: CallProgress, 
   }
   if (turn.cancelled) return endUndone(session, call, next);
   if (next.kind === 'unknown') return waitForSettlement(session, turn, call, next.lookAgainMs);
-  await pause(session, next.afterMs);
+  await holdOff(session, turn, next.afterMs);
   if (turn.cancelled) return endUndone(session, call, next);
   // A try that failed before its claim is counted like one that could not be sent, so that this ends.
-  if (next.generation === null && !(await mayTryAgain(session, turn, call, 0))) return false;
+  if (next.generation === null && !(await mayTryAgain(session, turn, call))) return false;
   call.generation = next.generation;
   call.phase = 'perform';
   return true;
@@ -127,13 +136,18 @@ async function pause(session: Session, ms: number): Promise<void> {
   if (ms > 0) await session.activity(() => sleep(ms));
 }
 
-async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress, retryAfterMs: number): Promise<boolean> {
+/** A durable wait before something is sent again; a cancel ends it, because then nothing is (D27). */
+async function holdOff(session: Session, turn: TurnProgress, ms: number): Promise<void> {
+  if (ms > 0) await session.activity(() => condition(() => turn.cancelled, ms));
+}
+
+async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress): Promise<boolean> {
   call.unsent += 1;
   if (turn.cancelled || call.unsent >= MAX_UNSENT) {
     const reason = turn.cancelled ? 'It was cancelled before anything was sent.' : `The target could not be reached in ${call.unsent} tries; nothing was sent.`;
     await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
     return false;
   }
-  await pause(session, Math.max(retryAfterMs, UNSENT_WAIT_MS[call.unsent - 1] ?? 0));
+  await holdOff(session, turn, UNSENT_WAIT_MS[call.unsent - 1] ?? 0);
   return true;
 }

@@ -1,9 +1,11 @@
-import { ApplicationFailure, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import type { SignalDefinition } from '@temporalio/workflow';
 import type { DecisionAnswer } from '../contracts/approval.js';
-import type { CancelAnswer, CancelInput, DecideInput, InputAnswer, InputRef, SettleAnswer, SettleInput } from '../contracts/steps.js';
+import type { CancelAnswer, CancelInput, DecideInput, DecideResult, InputAnswer, InputRef, SettleAnswer, SettleInput } from '../contracts/steps.js';
 import { reading, store } from './activities.js';
 import * as messages from './messages.js';
 import type { Session } from './session.js';
+import { failureText } from './turn.js';
 
 /** Cancels what is running; set by the turn (D27). */
 export type Interrupt = () => void;
@@ -21,29 +23,41 @@ export function registerHandlers(session: Session, interrupt: Interrupt): void {
 
 function registerSignals(session: Session, interrupt: Interrupt): void {
   const { workflowId } = workflowInfo();
-  setHandler(messages.inputSignal, async (payload) => {
+  onSignal(session, messages.inputSignal, async (payload) => {
     if (!takesInput(session)) return refused(session, 'input', NOT_ASKED);
     const input = await session.activity(() => store.acceptSignalInput({ workflowId, payload, conversation: session.ref, fallbackId: `signal-${uuid4()}` }));
     if (input !== null) takeInput(session, input);
   });
-  setHandler(messages.decideSignal, async (payload) => {
+  onSignal(session, messages.decideSignal, async (payload) => {
     const input = await session.activity(() => store.checkDecideSignal({ workflowId, payload }));
     if (input === null) return;
     const answer = await decide(session, input);
     if (answer.result === 'refused') await refused(session, 'decide', `${answer.code}: ${answer.message}`);
   });
-  setHandler(messages.cancelSignal, async (payload) => {
+  onSignal(session, messages.cancelSignal, async (payload) => {
     const input = await session.activity(() => store.checkCancelSignal({ workflowId, payload }));
     const answer = input === null ? null : await cancel(session, input, interrupt);
     if (answer?.result === 'refused') await refused(session, 'cancel', answer.message);
   });
-  setHandler(messages.settleSignal, async (payload) => {
+  onSignal(session, messages.settleSignal, async (payload) => {
     const input = await session.activity(() => store.checkSettleSignal({ workflowId, payload }));
     const answer = input === null ? null : await settle(session, input);
     if (answer?.result === 'refused') await refused(session, 'settle', answer.message);
   });
   setHandler(messages.ledgerChangedSignal, ({ key }) => {
     session.settled.set(key, 'changed');
+  });
+}
+
+/** Nothing that is sent by hand fails the workflow (D5): what cannot be carried out is refused and kept, like what is malformed. */
+function onSignal<T>(session: Session, signal: SignalDefinition<[T]>, handle: (payload: T) => Promise<void>): void {
+  setHandler(signal, async (payload) => {
+    try {
+      await handle(payload);
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      await refused(session, signal.name, failureText(error));
+    }
   });
 }
 
@@ -86,11 +100,21 @@ function validateDecision(session: Session, input: DecideInput): void {
 
 /** Credential, role and stored checks are made where the decision is stored; the first one wins there (D22). */
 async function decide(session: Session, input: DecideInput): Promise<DecisionAnswer> {
-  const { answer, proposal } = await session.activity(() => (input.decision === 'edit' ? reading(`edit of ${input.approvalId}`).editApproval(input) : store.decide(input)));
+  const asked = { ...input, workflowId: workflowInfo().workflowId };
+  const { answer, proposal } = await session.activity(() => (input.decision === 'edit' ? edit(asked) : store.decide(asked)));
   if (answer.result === 'approved' || answer.result === 'rejected') session.decided.set(answer.approvalId, answer.result);
   const call = session.pendingCalls().find((pending) => pending.proposal.approvalId === input.approvalId)?.call;
   if (proposal !== null && call !== undefined) call.proposal = proposal;
   return answer;
+}
+
+/** An edit whose preview cannot be made changes nothing, and its sender is told so (D23). */
+async function edit(input: DecideInput): Promise<DecideResult> {
+  try {
+    return await reading('edit of a proposal').editApproval(input);
+  } catch (error) {
+    return { answer: { result: 'refused', code: 'invalid_edit', message: `the edit could not be checked: ${failureText(error)}` }, proposal: null };
+  }
 }
 
 async function cancel(session: Session, input: CancelInput, interrupt: Interrupt): Promise<CancelAnswer> {

@@ -10,8 +10,8 @@ export const CONVERSATION = 'conversation';
 export const CHILD_AGENT = 'childAgent';
 export const RECONCILE_SWEEP = 'reconcileSweep';
 
-/** A workflow task that was lost with its worker is given to another one after this time (D1). */
-export const WORKFLOW_TASK_TIMEOUT = '5s';
+/** A workflow task that was lost with its worker is given to another one after this time, so that a turn goes on within 3 s (D1, D36). */
+export const WORKFLOW_TASK_TIMEOUT = '2s';
 
 /**
  * Signals carry a person's input by hand, from the Temporal UI or any SDK (D5). Their payload is checked in an activity.

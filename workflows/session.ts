@@ -177,7 +177,8 @@ export class Session {
     await this.noting;
   }
 
-  private noteStatus(): void {
+  /** Stores what the turn is doing or waiting for, when that has changed. */
+  noteStatus(): void {
     const turn = this.running;
     const status = PRIORITY.find((candidate) => this.waits[candidate].size > 0) ?? 'working';
     if (turn === null || status === this.status) return;

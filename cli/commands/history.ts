@@ -35,18 +35,32 @@ async function checkHistories(files: string[]): Promise<Checked[]> {
   await access(codePath).catch(() => {
     throw new HoldfastError('configuration', `The workflow bundle ${codePath} is missing. Build it with "npm run build".`);
   });
-  const histories = await Promise.all(files.map(async (file) => ({ workflowId: file, history: await readHistory(file) })));
-  const { Worker } = await import('@temporalio/worker');
+  const { DefaultLogger, Runtime, Worker } = await import('@temporalio/worker');
+  // What matters of a failed replay is in its error; the SDK's own log would bury it.
+  Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions: { logging: { filter: 'OFF' } } });
+  const histories = await Promise.all(files.map(readHistory));
   const checked: Checked[] = [];
-  for await (const result of Worker.runReplayHistories({ workflowBundle: { codePath } }, histories)) {
-    checked.push({ file: result.workflowId, replays: result.error === undefined, problem: result.error?.message ?? null });
+  for (const { file, workflowId, history } of histories) {
+    for await (const { error } of Worker.runReplayHistories({ workflowBundle: { codePath } }, [{ workflowId, history }])) {
+      checked.push({ file, replays: error === undefined, problem: error?.message ?? null });
+    }
   }
   return checked;
 }
 
-async function readHistory(file: string): Promise<ReturnType<typeof historyFromJSON>> {
+interface Recorded {
+  file: string;
+  workflowId: string;
+  history: ReturnType<typeof historyFromJSON>;
+}
+
+/** A conversation reads its own id, so that it must be replayed under the one that it was recorded with. */
+async function readHistory(file: string): Promise<Recorded> {
   try {
-    return historyFromJSON(JSON.parse(await readFile(file, 'utf8')));
+    const history = historyFromJSON(JSON.parse(await readFile(file, 'utf8')));
+    const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
+    if (workflowId === undefined || workflowId === null || workflowId === '') throw new Error('its first event names no workflow id');
+    return { file, workflowId, history };
   } catch (error) {
     throw new HoldfastError('invalid_input', `${file} is not a readable history (${error instanceof Error ? error.message : 'unknown reason'}).`);
   }

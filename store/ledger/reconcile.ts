@@ -38,7 +38,8 @@ export async function markUnknown(db: Db, key: string, generation: number, reaso
 
 /**
  * Ends an effect of which every try is proven to have had none: it was not done (D10). An entry with a try that may have had its effect
- * becomes or stays `unknown` instead: nothing turns it into `failed` but proof (D15).
+ * becomes `unknown` instead: nothing turns it into `failed` but proof (D15). One that is `unknown` already stays as it is, so that the version a
+ * person saw stays valid (D16).
  */
 export async function giveUpUnsent(db: Db, key: string, reason: string): Promise<void> {
   await db.query(
@@ -46,7 +47,7 @@ export async function giveUpUnsent(db: Db, key: string, reason: string): Promise
        state = case when proof.none then (case e.state when 'unknown' then 'reconciled' else 'failed' end) else 'unknown' end,
        outcome = case when proof.none and e.state = 'unknown' then 'failed' end
      from (select not exists (select from physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none) proof
-     where e.key = $1 and e.state in ('dispatched', 'unknown')`,
+     where e.key = $1 and (e.state = 'dispatched' or (e.state = 'unknown' and proof.none))`,
     [key, reason],
   );
 }

@@ -34,23 +34,34 @@ export async function recordEffect(db: Db, record: EffectRecord): Promise<Ledger
   return rows[0]?.state ?? null;
 }
 
+export interface LateResult {
+  state: LedgerState;
+  /** The entry was `unknown`, so its conversation may wait for what was learned. */
+  waited: boolean;
+  workflowId: string;
+}
+
 /**
- * Keeps what a fenced worker learned too late (D17). A success settles an entry that is still `unknown`; in every other state it is evidence.
+ * Keeps what a fenced worker learned too late (D17). A success settles an entry that is still `unknown`, and so does a rejection when no other
+ * call of it may have had its effect; in every other state it is evidence.
  */
-export async function recordLateResult(db: Db, record: EffectRecord): Promise<LedgerState> {
-  const { rows } = await db.query<{ state: LedgerState }>(
+export async function recordLateResult(db: Db, record: EffectRecord): Promise<LateResult> {
+  const { rows } = await db.query<LateResult>(
     `with noted as (
        insert into evidence (key, by, found, note) values ($1, 'late result', case when $2 then 'found' end, $3)
      ), settled as (
-       update ledger_entry set state = 'reconciled', outcome = 'succeeded', external_id = $4, result = $5, version = version + 1, reason = null
-       where key = $1 and state = 'unknown' and $2
-       returning state
+       update ledger_entry e set state = 'reconciled', outcome = case when $2 then 'succeeded' else 'failed' end, external_id = $4, result = $5,
+         version = version + 1, reason = $6
+       where key = $1 and state = 'unknown' and ($2 or ($7 and not exists (
+         select from physical_call p where p.key = e.key and p.outcome in ('open', 'uncertain', 'succeeded'))))
+       returning key, state
      )
-     select state from settled union all select state from ledger_entry where key = $1 and not exists (select from settled)`,
+     select coalesce(s.state, e.state) as state, e.state = 'unknown' as waited, t.workflow_id as "workflowId"
+     from ledger_entry e join turn t using (turn_id) left join settled s using (key) where e.key = $1`,
     [record.key, record.call === 'succeeded', `physical call ${record.physicalCallId} of generation ${record.generation} ended late: ${record.note ?? record.call}`,
-      record.externalId, JSON.stringify(record.result)],
+      record.externalId, JSON.stringify(record.result), record.note, record.call === 'rejected'],
   );
   const row = rows[0];
   if (row === undefined) throw new Error(`ledger entry ${record.key} is not stored`);
-  return row.state;
+  return row;
 }

@@ -192,23 +192,22 @@ create table work_history (
 create index work_history_recent on work_history (agent, thread_id, created_at desc) where state = 'committed';
 create index work_history_by_turn on work_history (turn_id);
 
--- Legal edges of the ledger (D10), the same list as docs/ledger.md and domain/ledger.ts. No code path can skip it.
+-- Legal edges of the ledger (D10), the same list as docs/ledger.md; a test compares the two. No code path can skip it.
 create function ledger_guard() returns trigger language plpgsql as $$
 declare
   edge text := old.state || '>' || new.state;
 begin
   if new.key is distinct from old.key or new.turn_id is distinct from old.turn_id or new.kind is distinct from old.kind
-     or new.name is distinct from old.name or new.step <> old.step or new.idx <> old.idx then
+     or new.name is distinct from old.name or new.step <> old.step or new.idx <> old.idx or new.needs_approval <> old.needs_approval then
     raise exception 'ledger entry %: its identity is fixed', old.key using errcode = 'HF002';
   end if;
   if new.generation < old.generation then
     raise exception 'ledger entry %: generation % is older than %', old.key, new.generation, old.generation using errcode = 'HF003';
   end if;
-  if old.state <> 'pending' and new.args_digest is distinct from old.args_digest then
+  if old.state <> 'pending' and (new.args, new.args_digest) is distinct from (old.args, old.args_digest) then
     raise exception 'ledger entry %: arguments are fixed once dispatched', old.key using errcode = 'HF004';
   end if;
-  if new.state = old.state and new.state not in ('pending', 'dispatched', 'unknown') and
-     (new.outcome, new.external_id, new.result) is distinct from (old.outcome, old.external_id, old.result) then
+  if new.state = old.state and new.state not in ('pending', 'dispatched', 'unknown') and new is distinct from old then
     raise exception 'ledger entry %: settled as % and fixed', old.key, old.state using errcode = 'HF005';
   end if;
   if new.state <> old.state and edge not in (
@@ -217,8 +216,9 @@ begin
     'unknown>dispatched', 'unknown>reconciled') then
     raise exception 'ledger entry %: % to % is not a legal transition', old.key, old.state, new.state using errcode = 'HF006';
   end if;
-  if old.kind = 'effect' and edge in ('pending>succeeded', 'dispatched>cancelled') then
-    raise exception 'effect %: % to % is not a legal transition', old.key, old.state, new.state using errcode = 'HF006';
+  if (old.kind = 'effect' and edge in ('pending>succeeded', 'dispatched>cancelled'))
+     or (old.kind <> 'effect' and (old.state = 'unknown' or new.state in ('unknown', 'reconciled', 'conflict'))) then
+    raise exception '% %: % to % is not a legal transition', old.kind, old.key, old.state, new.state using errcode = 'HF006';
   end if;
   if new.state = 'dispatched' and old.state in ('dispatched', 'unknown') and (new.state <> old.state or new.dispatched_at is distinct from old.dispatched_at)
      and new.generation <= old.generation then

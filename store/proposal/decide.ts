@@ -1,4 +1,4 @@
-import type { DecisionAnswer, DecisionRefusal } from '../../contracts/approval.js';
+import type { ApprovalState, DecisionAnswer, DecisionRefusal } from '../../contracts/approval.js';
 import type { Principal } from '../../contracts/principal.js';
 import { mayDecide } from '../../domain/approval.js';
 import { inTransaction } from '../pool.js';
@@ -12,6 +12,8 @@ export interface DecisionToRecord {
   decision: 'approve' | 'reject';
   reason: string | null;
   by: Principal;
+  /** The conversation that was asked (D22). */
+  workflowId: string;
 }
 
 /**
@@ -22,6 +24,7 @@ export async function recordDecision(pool: Pool, decision: DecisionToRecord): Pr
   return inTransaction(pool, async (db) => {
     const proposal = await loadProposal(db, decision.approvalId, true);
     if (proposal === null) return refuse('unknown_approval', `there is no approval ${decision.approvalId}`);
+    if (proposal.workflowId !== decision.workflowId) return refuse('unknown_approval', `the approval waits in the workflow ${proposal.workflowId}; decide there`);
     if (proposal.hash !== decision.hash) return refuse('wrong_hash', `the hash is not that of version ${proposal.version}; look at the proposal again`);
     const earlier = await earlierDecision(db, proposal, decision.by.user);
     if (earlier !== null) return repeat(proposal, earlier, decision.decision);
@@ -50,7 +53,7 @@ async function refusalOf(db: Db, proposal: ProposalRow, decision: DecisionToReco
     return refuse('expired', 'the time to decide has passed; nothing was done and nothing will be');
   }
   if (proposal.state !== 'pending' || proposal.turnOver) return refuse('turn_finished', 'the turn has ended or is being cancelled; nothing will be done');
-  const problem = mayDecide(proposal, decision.by);
+  const problem = mayDecide(proposal, decision.decision, decision.by);
   return problem === null ? null : refuse('not_permitted', problem);
 }
 
@@ -74,9 +77,9 @@ async function store(db: Db, proposal: ProposalRow, decision: DecisionToRecord):
 }
 
 /** Ends a proposal whose time has passed and answers its state: a decision that came first stands (D24). */
-export async function expireProposal(db: Db, approvalId: string, version: number): Promise<string> {
+export async function expireProposal(db: Db, approvalId: string, version: number): Promise<ApprovalState> {
   await close(db, approvalId, version, 'expired', null);
-  const { rows } = await db.query<{ state: string }>('select state from proposal where approval_id = $1 and version = $2', [approvalId, version]);
+  const { rows } = await db.query<{ state: ApprovalState }>('select state from proposal where approval_id = $1 and version = $2', [approvalId, version]);
   return rows[0]?.state ?? 'cancelled';
 }
 

@@ -48,7 +48,7 @@ it('D1: a conversation starts with a workflow task timeout that lets another wor
   await engine.worker();
   const turn = await engine.send('hello');
   const { events } = await engine.temporal.workflow.getHandle(turn.workflowId).fetchHistory();
-  const timeout = events?.[0]?.workflowExecutionStartedEventAttributes?.defaultWorkflowTaskTimeout;
+  const timeout = events?.[0]?.workflowExecutionStartedEventAttributes?.workflowTaskTimeout;
   expect(Number(timeout?.seconds)).toBeGreaterThan(0);
   expect(Number(timeout?.seconds)).toBeLessThanOrEqual(3);
   expect(model.violations).toEqual([]);

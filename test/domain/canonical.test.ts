@@ -42,8 +42,8 @@ describe('the canonical form', () => {
       if (Array.isArray(value)) return value.map(plainer);
       return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainer(item)])) : value;
     };
-    const pair = fc.tuple(json, json).chain(([a, b]) => fc.constantFrom([a, b], [a, shuffled(a)], [a, [a]], [{ a }, { a, b: null }], [[a, b], [b, a]]));
-    fc.assert(fc.property(pair, ([a = null, b = null]) => {
+    const pair = fc.tuple(json, json).chain(([a, b]) => fc.constantFrom<[Json, Json][]>([a, b], [a, shuffled(a)], [a, [a]], [{ a }, { a, b: null }], [[a, b], [b, a]]));
+    fc.assert(fc.property(pair, ([a, b]) => {
       let same = true;
       try {
         expect(plainer(a)).toStrictEqual(plainer(b));

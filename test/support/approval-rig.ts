@@ -38,6 +38,7 @@ const POLICIES: Record<string, string> = {
   pair: 'approvers = 2',
   strict: 'requester_may_approve = false',
   guarded: 'precondition = { url = "BOOKING/availability?date={args.date}&people={args.people}", expect = { available = true } }',
+  blind: 'precondition = { url = "BOOKING/log", expect = { available = true } }',
 };
 
 export function deskToml(modelUrl: string, bookingUrl: string, instructions = 'You are the desk.'): string {
@@ -86,8 +87,8 @@ function obey(seen: Map<string, number>, request: ChatRequest): ScriptedReply {
   return { calls: calls.map((call) => ({ name: call.effect ?? 'reserve', args: call.args })) };
 }
 
-export async function startRig(): Promise<Rig> {
-  const [model, booking] = await Promise.all([startFakeModel(), startBooking()]);
+export async function startRig(options: { seats?: number } = {}): Promise<Rig> {
+  const [model, booking] = await Promise.all([startFakeModel(), startBooking(options)]);
   const engine = await startEngine(deskToml(model.url, booking.url));
   const seen = new Map<string, number>();
   model.script((request) => obey(seen, request));

@@ -28,8 +28,8 @@ export async function messagesOf(engine: Engine, thread: string): Promise<Stored
 /** What is wrong with a thread's stored messages: gaps, groups that are not whole, turns that are mixed (C15, D6). */
 export function problemsOf(messages: StoredMessage[]): string[] {
   const problems = messages.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`place ${index + 1} holds seq ${seq}`]));
-  const groups = Map.groupBy(messages, ({ grp }) => grp);
-  for (const [grp, group] of groups) {
+  for (const grp of new Set(messages.map((message) => message.grp))) {
+    const group = messages.filter((message) => message.grp === grp);
     const [first, ...results] = group.map(({ body }) => body);
     const calls = (first?.calls ?? []).map(({ id }) => id);
     if (JSON.stringify(results.map(({ callId }) => callId)) !== JSON.stringify(calls.length === 0 ? [] : calls)) problems.push(`group ${grp}: results are not those of its calls`);

@@ -99,7 +99,7 @@ describe('an edit (D23)', () => {
   it('D23: when an edited call fails at the target, the model is told which arguments were tried', async () => {
     const turn = await rig.ask({ asks: [{ args: { ...TABLE, date: '2027-03-01' } }] });
     const next = await edit(only(turn), { ...TABLE, date: '2027-03-02' });
-    await fetch(`${rig.booking.url}/reservations`, { method: 'POST', body: JSON.stringify({ date: '2027-03-02', people: 1_000_000 }) });
+    await rig.booking.setFaults({ failNext: { status: 422, when: 'before' } });
     expect(await rig.decide(next, 'approve')).toMatchObject({ result: 'approved' });
     const end = await rig.engine.settled(turn.turnId);
     expect(end).toMatchObject({ status: 'completed', effects: [{ state: 'failed' }] });

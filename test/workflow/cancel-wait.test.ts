@@ -21,7 +21,7 @@ afterAll(() => rig?.close());
 const cancel = (turnId: string) => rig.engine.client.cancel(turnId, { as: 'tester' });
 
 describe('cancel while a turn waits', () => {
-  it('D27: while the model call hangs → the connection to the model closes and the turn ends cancelled, the thread goes on', async () => {
+  it('D27: while the model call hangs → the connection to the model closes and the turn ends cancelled', async () => {
     const turn = await rig.begin('hello', { agent: 'deaf' });
     await waitFor(() => rig.deaf.open === 1, { what: 'the hanging model call' });
     expect(await cancel(turn.turnId)).toMatchObject({ result: 'cancelling', turnId: turn.turnId });
@@ -61,7 +61,7 @@ describe('cancel while a turn waits', () => {
     }
     const end = await rig.engine.settled(turn.turnId);
     expect(end).toMatchObject({ status: 'cancelled', effects: [{ state: 'cancelled' }, { state: 'cancelled' }], approvals: [{ state: 'cancelled' }, { state: 'cancelled' }] });
-    expect(await rig.engine.client.approvals({ thread: turn.thread })).toEqual([]);
+    expect(await rig.engine.client.approvals({ threadId: turn.thread })).toEqual([]);
     await rig.engine.send('next', { thread: turn.thread });
     expect(said(requestAbout(rig.model.requests, 'next'), 'tool').map((text) => JSON.parse(text) as object)).toMatchObject([{ status: 'cancelled' }, { status: 'cancelled' }]);
     expect(await rig.done(turn)).toEqual([]);

@@ -92,7 +92,6 @@ describe('inputs at once', () => {
     const lastTask = events.findLast((event) => event.workflowTaskCompletedEventAttributes);
     expect(events.slice(events.indexOf(lastTask!) + 1)).toHaveLength(1);
     expect(events.filter((event) => event.workflowTaskFailedEventAttributes)).toEqual([]);
-    expect(Number(events[0]?.workflowExecutionStartedEventAttributes?.workflowTaskTimeout?.seconds)).toBe(5);
     expect(model.violations).toEqual([]);
   });
 });
