@@ -33,6 +33,11 @@ export function applyValues(config: HoldfastConfig, { OPENAI_BASE_URL: baseUrl, 
   };
 }
 
+/** `holdfast dev --memory off` (C1): no earlier message enters any prompt; turn, ledger and approvals stay as durable as ever. */
+export function withoutMemory(config: HoldfastConfig): HoldfastConfig {
+  return { ...config, agents: mapValues(config.agents, (agent) => ({ ...agent, memory: { ...agent.memory, backend: 'off' as const } })) };
+}
+
 /** `AGENT_ID` (I5b): an existing agent becomes the default; else the default agent is renamed wherever it is mentioned. */
 export function applyAgentId(config: HoldfastConfig, agentId: string | undefined): HoldfastConfig {
   const old = config.app.default_agent;

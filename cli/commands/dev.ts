@@ -11,7 +11,7 @@ export const registerDev: Register = (program, run) => {
     .option('--once', 'with --demo: stop after the sample turn, with its exit code', false)
     .option('--no-worker', 'without a worker')
     .option('--no-api', 'without the HTTP API')
-    .addOption(new Option('--memory <mode>', 'in-memory: throw-away servers').choices(['postgres', 'in-memory', 'in_memory']).default('postgres'))
+    .addOption(new Option('--memory <mode>', 'in-memory: throw-away servers; off: no earlier message enters a prompt').choices(['postgres', 'in-memory', 'in_memory', 'off']).default('postgres'))
     .addHelpText('after', '\nExamples:\n  holdfast dev --demo\n  holdfast dev --demo --once\n  holdfast dev --no-worker        and in another terminal: holdfast worker')
     .action((options: DevOptions, command: Command) => run(command, async (context) => (await import('../dev/run.js')).runDev(context, options)));
 };

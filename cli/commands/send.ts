@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { standingOf, type Submitted, type TurnView, type Waited } from '../../client/index.js';
 import { EXIT, type CommandContext } from '../context.js';
 import { fileReference } from '../file-ref.js';
@@ -30,7 +30,7 @@ export const registerSend: Register = (program, run) => {
     .option('--data <file>', 'JSON file that goes with the text')
     .option('--file <path>', 'send a reference to a file; may be repeated', collect, [])
     .option('--no-wait', 'return as soon as the input is accepted')
-    .option('--timeout <duration>', 'longest wait', durationOption, 60_000)
+    .addOption(new Option('--timeout <duration>', 'longest wait').argParser(durationOption).default(60_000, '60s'))
     .addHelpText('after', `
 Exit codes: 0 completed, 1 failed or refused, 4 waiting for a person.
 

@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { turnStatusSchema, type TurnStatus } from '../../contracts/turn.js';
-import { Option } from 'commander';
 import { EXIT } from '../context.js';
 import { formatTurn, formatTurns } from '../format-turn.js';
 import { durationOption, wholeNumberOption } from '../options.js';
@@ -63,7 +62,7 @@ const registerInput: Register = (turn, run) => {
     .option('--request-id <id>', 'makes the request repeatable')
     .option('--steer', 'hand the input to the running turn at its next model call')
     .option('--no-wait', 'return as soon as the input is accepted')
-    .option('--timeout <duration>', 'longest wait', durationOption, 60_000)
+    .addOption(new Option('--timeout <duration>', 'longest wait').argParser(durationOption).default(60_000, '60s'))
     .addHelpText('after', '\nExample:\n  holdfast turn input t0123… "at 19:00"')
     .action((id: string, text: string, options: { requestId?: string; steer?: boolean; wait: boolean; timeout: number }, command: Command) =>
       run(command, async (context) => {

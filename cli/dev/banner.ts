@@ -11,12 +11,12 @@ export function addresses(at: { temporalAddress: string; uiUrl: string | null; a
   ].join('\n');
 }
 
-/** What to type in another terminal. */
-export function tryNext(apiUrl: string | null): string {
+/** What to type in another terminal. `say` fits the agent that runs. */
+export function tryNext(apiUrl: string | null, say: string): string {
   return [
     '',
     'try next, in another terminal in this folder:',
-    '  npx holdfast send "Book a table for 2 people on 2026-12-31 at 20:00 for Lee"',
+    `  npx holdfast send "${say}"`,
     '  npx holdfast approval list',
     '  npx holdfast turn list',
     '  npx holdfast ledger list',

@@ -3,6 +3,7 @@ import { startApi } from '../../api/start.js';
 import { HoldfastClient, HoldfastError } from '../../client/index.js';
 import { compileAgents } from '../../config/compile.js';
 import { loadConfig } from '../../config/load.js';
+import { withoutMemory } from '../../config/overrides.js';
 import { requireSecrets } from '../../config/secrets.js';
 import { readSettings, type Settings } from '../../config/settings.js';
 import type { HoldfastConfig } from '../../contracts/config.js';
@@ -26,7 +27,7 @@ export interface DevOptions {
   once: boolean;
   worker: boolean;
   api: boolean;
-  memory: 'postgres' | 'in-memory' | 'in_memory';
+  memory: 'postgres' | 'in-memory' | 'in_memory' | 'off';
 }
 
 /** `holdfast dev`: everything in this process, stopped in reverse order whatever happens. */
@@ -48,12 +49,13 @@ export async function runDev(context: CommandContext, options: DevOptions): Prom
 
 async function serve(context: CommandContext, options: DevOptions, teardown: Teardown, stop: StopSignal): Promise<number> {
   const stateDir = resolve(context.io.cwd, context.globals.stateDir);
-  const memory = options.memory === 'postgres' ? 'postgres' : 'in_memory';
+  const memory = options.memory === 'postgres' || options.memory === 'off' ? 'postgres' : 'in_memory';
   const bookingUrl = options.demo ? await booking(context, stateDir, teardown) : null;
   const env: NodeJS.ProcessEnv = { ...context.io.env, ...(bookingUrl === null ? {} : { BOOKING_URL: bookingUrl }) };
   // A throw-away run must not write into the database that the environment names.
   if (memory === 'in_memory') for (const name of ['POSTGRES_ORCH_DSN', 'POSTGRES_MEMORY_DSN']) delete env[name];
-  const config = await loadConfig({ cwd: context.io.cwd, env, ...(context.globals.config === undefined ? {} : { file: context.globals.config }) });
+  const loaded = await loadConfig({ cwd: context.io.cwd, env, ...(context.globals.config === undefined ? {} : { file: context.globals.config }) });
+  const config = options.memory === 'off' ? withoutMemory(loaded) : loaded;
   if (options.worker) requireSecrets(config, env);
   const stack = await startStack({ stateDir, env, log: context.note, memory });
   teardown.add('servers', () => stack.stop());
@@ -74,7 +76,7 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
     if (context.globals.json) context.print([turn], '');
     if (options.once) return exitOf(turn);
   }
-  context.note(tryNext(apiUrl));
+  context.note(tryNext(apiUrl, options.demo ? 'Book a table for 2 people on 2026-12-31 at 20:00 for Lee' : 'Hello'));
   await stop.received();
   return EXIT.done;
 }

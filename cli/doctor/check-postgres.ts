@@ -16,7 +16,7 @@ export async function checkPostgres(dsn: string): Promise<Check[]> {
     const server = Number.parseInt(version, 10) >= LEAST_MAJOR
       ? good('postgresql', `${version} at ${addressOf(dsn)}`)
       : bad('postgresql', 'other', `${version} at ${addressOf(dsn)}`, `use PostgreSQL ${LEAST_MAJOR} or newer`);
-    const schema = missing.length === 0 ? good('schema', `${applied.length} migrations applied`) : bad('schema', 'other', `missing: ${missing.join(', ')}`, 'run "holdfast migrate"');
+    const schema = missing.length === 0 ? good('schema', `up to date (${applied.length} applied)`) : bad('schema', 'other', `missing: ${missing.join(', ')}`, 'run "holdfast migrate"');
     return [server, schema];
   } catch (error) {
     const known = translateStoreError(error, dsn);

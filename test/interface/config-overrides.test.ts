@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutMemory } from '../../config/overrides.js';
 import { broken, load, problemOf, RIGHT } from './config-support.js';
 
 const URL_LINE = 'url = "http://127.0.0.1:9100/reservations"';
@@ -50,6 +51,13 @@ describe('I5: environment overrides', () => {
   it('C3: MEMORY_WINDOW_SIZE stands above every agent', () => {
     const config = load(RIGHT, { MEMORY_WINDOW_SIZE: '7' });
     expect(Object.values(config.agents).map((agent) => agent.memory.window_size)).toEqual([7, 7]);
+  });
+
+  it('C1: `dev --memory off` turns the memory of every agent off and changes nothing else', () => {
+    const config = load(RIGHT);
+    const off = withoutMemory(config);
+    expect(Object.values(off.agents).map((agent) => agent.memory.backend)).toEqual(['off', 'off']);
+    expect({ ...off, agents: Object.keys(off.agents) }).toEqual({ ...config, agents: Object.keys(config.agents) });
   });
 
   it.each([
