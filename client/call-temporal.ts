@@ -1,7 +1,7 @@
 import { BackOff } from './back-off.js';
 import type { ClientContext } from './context.js';
 import { HoldfastError } from './errors.js';
-import { classifyTemporalError, type TemporalFailure } from './temporal-errors.js';
+import { classifyNamespaceError, classifyTemporalError, type TemporalFailure } from './temporal-errors.js';
 
 /** How long one request is tried before its sender is told (D2). */
 const PATIENCE_MS = 30_000;
@@ -27,6 +27,24 @@ export async function callTemporal<T>(context: ClientContext, call: () => Promis
       if (failure.kind === 'other' || failure.kind === 'no_namespace' || Date.now() >= deadline - 50) throw toHoldfastError(context, failure, error);
     }
     await backOff.wait(deadline);
+  }
+}
+
+/** How long a question about the namespace may take. */
+const NAMESPACE_MS = 5_000;
+
+/**
+ * Temporal answers and has our namespace.
+ * @throws HoldfastError `unreachable`, `configuration`
+ */
+export async function checkTemporal(context: ClientContext): Promise<void> {
+  await context.ready();
+  const { connection, options: { namespace } } = context.temporal;
+  try {
+    await connection.withDeadline(Date.now() + NAMESPACE_MS, () => context.temporal.workflowService.describeNamespace({ namespace }));
+  } catch (error) {
+    const failure = classifyNamespaceError(error, namespace);
+    throw failure.kind === 'no_namespace' ? toHoldfastError(context, failure, error) : unreachableTemporal(context.temporalAddress, error);
   }
 }
 

@@ -28,8 +28,15 @@ export function classifyTemporalError(error: unknown): TemporalFailure {
   if (code === GRPC.notFound) return { kind: 'closed' };
   if (code === GRPC.unavailable) return { kind: 'unreachable' };
   if (code === GRPC.failedPrecondition && /already completed|not found/i.test(messageOf(error))) return { kind: 'closed' };
+  // A workflow task failed and will be tried again (a worker of another build, for example).
+  if (code === GRPC.failedPrecondition && /in failed state/i.test(messageOf(error))) return { kind: 'busy' };
   if (code === GRPC.resourceExhausted || code === GRPC.aborted) return { kind: 'busy' };
   return { kind: 'other' };
+}
+
+/** What an error of a question about a namespace means: the server answers "not found" when it has none of that name. */
+export function classifyNamespaceError(error: unknown, namespace: string): TemporalFailure {
+  return error instanceof NamespaceNotFoundError || grpcCode(error) === GRPC.notFound ? { kind: 'no_namespace', namespace } : classifyTemporalError(error);
 }
 
 function classifyUpdateFailure(cause: unknown): TemporalFailure {

@@ -5,12 +5,30 @@ import type { Activities } from '../activities/index.js';
  * Typed proxies with every time limit and retry policy (D35). Steps that touch PostgreSQL only are local activities: no round trip to
  * the server. They are all keyed, so that running one again after a crash inside a workflow task changes nothing.
  */
-export const store = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '20s',
-  scheduleToCloseTimeout: '1 day',
-  retry: { initialInterval: '100ms', maximumInterval: '10s', backoffCoefficient: 2 },
-  localRetryThreshold: '5s',
-});
+export const store = oneAtATime(
+  proxyLocalActivities<Activities>({
+    startToCloseTimeout: '20s',
+    scheduleToCloseTimeout: '1 day',
+    retry: { initialInterval: '100ms', maximumInterval: '10s', backoffCoefficient: 2 },
+    localRetryThreshold: '5s',
+  }),
+);
+
+/**
+ * Never two local activities of one run at once. Two that are open together end in two activations when they run, but in one when
+ * they are replayed: what follows from them (answers to updates, timers, activities) then stands in another order than in the
+ * history, and the run can never be replayed again (D1, D34).
+ */
+function oneAtATime<T extends object>(activities: T): T {
+  let last: Promise<unknown> = Promise.resolve();
+  return new Proxy(activities, {
+    get: (target, name) => (...args: unknown[]) => {
+      const run = last.then(() => (Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>)(...args));
+      last = run.catch(() => undefined);
+      return run;
+    },
+  });
+}
 
 /** Heartbeats come every 0.7 s; a worker that is gone is noticed after this time, however long its call may take (D1). */
 const HEARTBEAT_TIMEOUT = '2500ms';

@@ -14,6 +14,7 @@ import { createPool } from '../../store/pool.js';
 import type { Pool } from '../../store/pool.js';
 import { freshDatabase } from './database.js';
 import { freshTaskQueue } from './names.js';
+import { unreplayable } from './replayed.js';
 import { waitFor } from './wait.js';
 
 const WORKER = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
@@ -48,6 +49,7 @@ export interface Engine {
   send(text: string, options?: { thread?: string; requestId?: string; agent?: string; as?: string; mode?: 'queue' | 'steer' }): Promise<TurnView>;
   settled(turnId: string, timeoutMs?: number): Promise<TurnView>;
   until(turnId: string, status: string): Promise<TurnView>;
+  /** Stops and removes everything. Fails when a run of this engine cannot be replayed. */
   close(): Promise<void>;
 }
 
@@ -65,12 +67,12 @@ export async function startEngine(toml: string, extraEnv: Record<string, string>
     settings: { temporal: { address, namespace: 'default' }, postgres: { dsn: database.dsn, poolMax: 5 }, taskQueue },
   });
   const connection = await Connection.connect({ address });
+  const temporal = new Client({ connection, namespace: 'default' });
   const pool = createPool({ dsn: database.dsn, max: 2 });
   const workers: TestWorker[] = [];
 
   return {
-    client, pool, env, taskQueue,
-    temporal: new Client({ connection, namespace: 'default' }),
+    client, pool, env, taskQueue, temporal,
     worker: async (interrupt) => {
       const worker = await startWorker(env, interrupt);
       workers.push(worker);
@@ -85,11 +87,13 @@ export async function startEngine(toml: string, extraEnv: Record<string, string>
       waitFor(async () => { const turn = await client.turn(turnId); return turn.status === status && turn; }, { what: `turn ${turnId} to be ${status}`, timeoutMs: 40_000 }),
     close: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
+      const problems = await unreplayable(temporal, taskQueue);
       await client.close();
       await pool.end();
       await connection.close();
       await database.drop();
       await rm(folder, { recursive: true, force: true });
+      if (problems.length > 0) throw new Error(`these runs cannot be replayed:\n${problems.join('\n')}`);
     },
   };
 }

@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+
+const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
+
+Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions: { logging: { filter: 'OFF' } } });
+
+/**
+ * Replays every run of a task queue as it stands now against the bundle that the workers ran, and answers the runs that cannot be
+ * replayed (D1, D34): whatever a test did, a worker that starts tomorrow must be able to go on with it.
+ */
+export async function unreplayable(temporal: Client, taskQueue: string): Promise<string[]> {
+  const problems: string[] = [];
+  const histories = temporal.workflow.list({ query: `TaskQueue = "${taskQueue}"` }).intoHistories({ concurrency: 5 });
+  for await (const { workflowId, runId, error } of Worker.runReplayHistories({ workflowBundle: { codePath: BUNDLE } }, histories)) {
+    if (error !== undefined) problems.push(`${workflowId} (${runId}): ${error.message}`);
+  }
+  return problems;
+}
