@@ -15,7 +15,12 @@ export async function beating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Signal that ends a call at its time limit or when the activity is cancelled (D27). */
+/** Signal that ends a call when the activity is cancelled (D27). A model call's time limit is kept by its provider alone, which names the model. */
+export function cancelSignal(): AbortSignal {
+  return Context.current().cancellationSignal;
+}
+
+/** The same, for a call whose time limit is ours. */
 export function callSignal(timeoutMs: number): AbortSignal {
-  return AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(timeoutMs)]);
+  return AbortSignal.any([cancelSignal(), AbortSignal.timeout(timeoutMs)]);
 }

@@ -3,28 +3,30 @@ import { cancelSignalSchema, decideSignalSchema, inputSignalSchema, settleSignal
 import type { CancelInput, ConversationRef, DecideInput, InputRef, SettleInput } from '../contracts/steps.js';
 import { acceptInput } from '../store/turn/accept.js';
 import { recordRefusal } from '../store/refusal.js';
+import type { Refusal } from '../store/refusal.js';
 import type { ActivityDeps } from './deps.js';
 
 /**
  * Signals sent by hand carry anything (D5). They are checked here, so that a malformed one is refused and kept in `refusal` instead of
- * failing the workflow. Each answers null when there is nothing
- * to do: it was refused, or is a repeat.
+ * failing the workflow. Each answers null when there is nothing to do: it was refused, or is a repeat.
  */
 export interface ByHand {
+  /** The signal, issued by its workflow: the same one whenever its step runs. */
+  id: string;
   workflowId: string;
   payload: unknown;
 }
 
-export async function acceptSignalInput(deps: ActivityDeps, input: ByHand & { conversation: ConversationRef; fallbackId: string }): Promise<InputRef | null> {
+export async function acceptSignalInput(deps: ActivityDeps, input: ByHand & { conversation: ConversationRef }): Promise<InputRef | null> {
   const parsed = await check(deps, 'input', inputSignalSchema, input);
   if (parsed === null) return null;
   const { as, requestId, ...content } = parsed;
   const accepted = await acceptInput(deps.pool, {
-    ...input.conversation, text: content.text, mode: content.mode, requestId: requestId ?? input.fallbackId, requester: deps.principal(as).user,
+    ...input.conversation, text: content.text, mode: content.mode, requestId: requestId ?? `signal-${input.id}`, requester: deps.principal(as).user,
     workflowId: input.workflowId, ...(content.data === undefined ? {} : { data: content.data }), ...(content.files === undefined ? {} : { files: content.files }),
   });
   if (accepted.kind === 'conflict') {
-    await refuse(deps, input.workflowId, 'input', `the request id ${requestId ?? ''} was already used with other content`);
+    await noteRefusal(deps, { ...input, kind: 'input', message: `the request id ${requestId ?? ''} was already used with other content` });
     return null;
   }
   // What a turn has taken up, or has ended, is not taken a second time.
@@ -47,18 +49,14 @@ export async function checkSettleSignal(deps: ActivityDeps, input: ByHand): Prom
 }
 
 /** Keeps a refusal of something sent by a signal, which cannot be answered. */
-export async function noteRefusal(deps: ActivityDeps, input: { workflowId: string; kind: string; message: string }): Promise<void> {
-  await refuse(deps, input.workflowId, input.kind, input.message);
+export async function noteRefusal(deps: ActivityDeps, { id, workflowId, kind, message }: Refusal): Promise<void> {
+  deps.log.warn({ workflowId, kind }, `a signal was refused: ${message}`);
+  await recordRefusal(deps.pool, { id, workflowId, kind, message: message.slice(0, 2000) });
 }
 
 async function check<T>(deps: ActivityDeps, kind: string, schema: z.ZodType<T>, input: ByHand): Promise<T | null> {
   const parsed = schema.safeParse(input.payload);
   if (parsed.success) return parsed.data;
-  await refuse(deps, input.workflowId, kind, z.prettifyError(parsed.error));
+  await noteRefusal(deps, { ...input, kind, message: z.prettifyError(parsed.error) });
   return null;
-}
-
-async function refuse(deps: ActivityDeps, workflowId: string, kind: string, message: string): Promise<void> {
-  deps.log.warn({ workflowId, kind }, `a signal was refused: ${message}`);
-  await recordRefusal(deps.pool, workflowId, kind, message.slice(0, 2000));
 }

@@ -17,7 +17,7 @@ import { notePhysicalCall } from '../store/ledger/finish-call.js';
 import { storeReply } from '../store/ledger/store-reply.js';
 import { loadCall, loadTurnContext } from '../store/turn/context.js';
 import type { TurnContext } from '../store/turn/context.js';
-import { callSignal } from './beat.js';
+import { cancelSignal } from './beat.js';
 import { toStepResult } from './call-refs.js';
 import type { ActivityDeps } from './deps.js';
 import { schemaCheck, schemaOf } from './schema.js';
@@ -53,7 +53,7 @@ function stepResult(reply: StoredReply | null, turnId: string, step: number, def
 
 async function ask(deps: ActivityDeps, definition: AgentDefinition, request: ModelRequest, physicalCallId: string, timeoutMs: number): Promise<ModelReply> {
   try {
-    return await deps.models.generate(definition.model, request, callSignal(timeoutMs));
+    return await deps.models.generate({ ...definition.model, timeoutMs }, request, cancelSignal());
   } catch (error) {
     await notePhysicalCall(deps.pool, physicalCallId, 'rejected', error instanceof CallError ? error.message : 'the call was ended');
     throw error;

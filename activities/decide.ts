@@ -77,11 +77,15 @@ function refOf({ approvalId, version, hash, expiresAt }: ProposalRow): ProposalR
   return { approvalId, version, hash, expiresAt: expiresAt.getTime() };
 }
 
-/** Ends a proposal at its deadline; the answer is what stands (D24). A version that replaced it goes on under its own deadline (D23). */
+/**
+ * Ends a proposal at its deadline; the answer is what stands (D24). A version that replaced it goes on under its own deadline (D23), and one
+ * whose deadline has not come by the database's clock goes on until it has.
+ */
 export async function expireApproval(deps: ActivityDeps, input: { approvalId: string; version: number }): Promise<ExpireResult> {
   const state = await expireProposal(deps.pool, input.approvalId, input.version);
-  const newest = state === 'superseded' ? await loadProposal(deps.pool, input.approvalId, false) : null;
-  return { state, proposal: newest === null ? null : refOf(newest) };
+  if (state !== 'superseded' && state !== 'pending') return { state, proposal: null };
+  const newest = await loadProposal(deps.pool, input.approvalId, false);
+  return newest === null ? { state, proposal: null } : { state, proposal: refOf(newest), leftMs: newest.leftMs };
 }
 
 function refused(code: DecisionRefusal, message: string): DecideResult {

@@ -1,4 +1,5 @@
-import { settlementSchema } from '../contracts/ledger.js';
+import { z } from 'zod';
+import { cancelSignalSchema, settleSignalSchema } from '../contracts/signals.js';
 import type { CancelAnswer, CancelInput, ConversationRef, EndTurn, OpenedTurn, SettleAnswer, SettleInput } from '../contracts/steps.js';
 import type { FinalStatus, TurnStatus } from '../contracts/turn.js';
 import { clampMessage } from '../domain/failure.js';
@@ -20,7 +21,8 @@ export async function open(deps: ActivityDeps, input: ConversationRef & { turnId
   const row = await openTurn(deps.pool, input);
   const base = { turnId: input.turnId, maxSteps: 0, windowSize: 0, modelTimeoutMs: 0, summaryTiming: null };
   if (row === null) {
-    await recordRefusal(deps.pool, workflowIdOf(input.agent, input.threadId, sha256Hex), 'input', `this conversation has no stored input ${input.turnId}`);
+    const workflowId = workflowIdOf(input.agent, input.threadId, sha256Hex);
+    await recordRefusal(deps.pool, { id: `${workflowId} ${input.turnId}`, workflowId, kind: 'input', message: `this conversation has no stored input ${input.turnId}` });
     return { ...base, ended: 'failed' };
   }
   if (row.ended !== null) return { ...base, ended: row.ended };
@@ -51,20 +53,26 @@ export async function attach(deps: ActivityDeps, input: { inputId: string; into:
   return attachInput(deps.pool, input.inputId, input.into, input.beforeStep, input.answerKey);
 }
 
-/** A cancel is stored before it is acknowledged, so that nothing of the turn can begin afterwards (D27). */
-export async function cancel(deps: ActivityDeps, input: CancelInput & { turnId: string }): Promise<CancelAnswer> {
-  const by = deps.principal(input.as).user;
-  const answer = await requestCancel(deps.pool, input.turnId, clampMessage(input.reason ?? `cancelled by ${by}`));
+/**
+ * A cancel is stored before it is acknowledged, so that nothing of the turn can begin afterwards (D27). Its form is checked here, whoever
+ * sent it: an SDK's update reaches this unchecked.
+ */
+export async function cancel(deps: ActivityDeps, { workflowId, ...input }: CancelInput & { turnId: string; workflowId: string }): Promise<CancelAnswer> {
+  const parsed = cancelSignalSchema.safeParse(input);
+  if (!parsed.success) return { result: 'refused', message: z.prettifyError(parsed.error).slice(0, 500) };
+  const by = deps.principal(parsed.data.as).user;
+  const answer = await requestCancel(deps.pool, { turnId: input.turnId, workflowId, reason: clampMessage(parsed.data.reason ?? `cancelled by ${by}`) });
   if (answer === null) return { result: 'refused', message: `there is no turn ${input.turnId}` };
+  if ('elsewhere' in answer) return { result: 'refused', message: `the turn runs in the workflow ${answer.elsewhere}; cancel there` };
   return { result: answer.cancelling ? 'cancelling' : 'already_ended', turnId: answer.turnId, status: answer.status };
 }
 
-/** A person's word on an unknown effect, with its reason kept as evidence (D16). */
-export async function settle(deps: ActivityDeps, input: SettleInput): Promise<SettleAnswer> {
-  const parsed = settlementSchema.safeParse({ version: input.version, outcome: input.outcome, externalId: input.externalId, reason: input.reason });
-  if (!parsed.success) return { result: 'refused', code: 'invalid_input', message: parsed.error.issues[0]?.message ?? 'the settlement is malformed' };
-  const { version, outcome, externalId, reason } = parsed.data;
-  return settleEntry(deps.pool, { key: input.key, version, outcome, externalId: externalId ?? null, reason, by: deps.principal(input.as).user });
+/** A person's word on an unknown effect, with its reason kept as evidence (D16). Its form is checked like that of a cancel. */
+export async function settle(deps: ActivityDeps, { workflowId, ...input }: SettleInput & { workflowId: string }): Promise<SettleAnswer> {
+  const parsed = settleSignalSchema.safeParse(input);
+  if (!parsed.success) return { result: 'refused', code: 'invalid_input', message: z.prettifyError(parsed.error).slice(0, 500) };
+  const { key, version, outcome, externalId, reason, as } = parsed.data;
+  return settleEntry(deps.pool, { key, version, outcome, externalId: externalId ?? null, reason, by: deps.principal(as).user, workflowId });
 }
 
 /** Gives up a call that is safe to repeat after its last attempt; the model is told why (D35). */

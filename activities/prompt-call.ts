@@ -7,7 +7,7 @@ import { claimCall } from '../store/ledger/claim-call.js';
 import type { CallClaim } from '../store/ledger/claim-call.js';
 import { finishCall, notePhysicalCall } from '../store/ledger/finish-call.js';
 import { loadCall } from '../store/turn/context.js';
-import { callSignal } from './beat.js';
+import { cancelSignal } from './beat.js';
 import type { ActivityDeps } from './deps.js';
 
 export type PromptResult = { state: 'succeeded'; text: string } | { state: 'failed' };
@@ -32,7 +32,7 @@ export async function promptCall(deps: ActivityDeps, claim: Omit<CallClaim, 'phy
 async function generate(deps: ActivityDeps, agent: AgentDefinition, text: string, timeoutMs: number, physicalCallId: string): Promise<ModelReply> {
   const request = { agent: agent.name, system: agent.instructions, messages: [{ role: 'user' as const, text: isBlank(text) ? '(no text)' : text }], tools: [] };
   try {
-    return await deps.models.generate(agent.model, request, callSignal(timeoutMs));
+    return await deps.models.generate({ ...agent.model, timeoutMs }, request, cancelSignal());
   } catch (error) {
     await notePhysicalCall(deps.pool, physicalCallId, 'rejected', error instanceof CallError ? error.message : 'the call was ended');
     throw error;

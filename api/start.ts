@@ -11,6 +11,8 @@ export interface ApiOptions {
   /** Port 0 takes a free one. */
   host: string;
   port: number;
+  /** Takes a free port when `port` is taken, because nobody asked for just this one. */
+  orFree?: boolean;
   client: HoldfastClient;
   capabilities: CapabilityLines;
   log: Logger;
@@ -38,11 +40,19 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     capabilities: options.capabilities,
     onError: (error, request) => log.error({ err: error, ...request }, 'request failed'),
   });
-  const server = await listen((onListen) => serve({ fetch: app.fetch, hostname: host.replace(/^\[|\]$/g, ''), port }, onListen) as Server, `${host}:${port}`);
+  const serveOn = (at: number) => listen((onListen) => serve({ fetch: app.fetch, hostname: host.replace(/^\[|\]$/g, ''), port: at }, onListen) as Server, `${host}:${at}`);
+  const server = await serveOn(port).catch((error: unknown) => {
+    if (options.orFree === true && isTaken(error)) return serveOn(0);
+    throw error;
+  });
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return { url: `http://${name}:${bound}`, close: () => closeServer(server) };
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof HoldfastError && error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'EADDRINUSE';
 }
 
 function listen(start: (onListen: () => void) => Server, where: string): Promise<Server> {

@@ -7,6 +7,7 @@ import { capabilityRows, type CapabilityRow } from '../store/views/capabilities.
 import { ledgerEntryView, listLedger, type LedgerFilter } from '../store/views/ledger.js';
 import { turnRoute } from '../store/views/routes.js';
 import { listTurns, turnView, type TurnFilter } from '../store/views/turns.js';
+import { checkTemporal } from './call-temporal.js';
 import { cancel } from './cancel.js';
 import { openContext } from './connect.js';
 import type { ClientContext } from './context.js';
@@ -46,10 +47,10 @@ export class HoldfastClient {
     await this.end();
   }
 
-  /** Both servers answer; for readiness probes. */
+  /** Both servers answer, with our schema and our namespace; for readiness probes. */
   async check(): Promise<void> {
     await this.guard(() => this.context.pool.query('select 1 from turn limit 1'));
-    await this.context.ready();
+    await checkTemporal(this.context);
   }
 
   submit(options: SubmitOptions): Promise<Submitted> {

@@ -41,5 +41,5 @@ function codeOf(error: unknown): string {
 }
 
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/i.test(error.message);
+  return error instanceof Error && /timeout exceeded when trying to connect|timeout expired|Connection terminated/i.test(error.message);
 }

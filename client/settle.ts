@@ -27,7 +27,7 @@ export async function settle(context: ClientContext, key: string, input: Settlem
     if (outcome.kind === 'refused') return refusal(isRefusal(outcome.code) ? outcome.code : 'invalid_input', outcome.message);
   }
   return settleEntry(context.pool, {
-    key, version: settlement.version, outcome: settlement.outcome, externalId: settlement.externalId ?? null, reason: settlement.reason, by: as,
+    key, version: settlement.version, outcome: settlement.outcome, externalId: settlement.externalId ?? null, reason: settlement.reason, by: as, workflowId: null,
   });
 }
 

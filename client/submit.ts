@@ -76,6 +76,8 @@ async function hand(context: ClientContext, { agent, threadId, workflowId, turnI
         startWorkflowOperation: new WithStartWorkflowOperation(CONVERSATION, {
           workflowId, taskQueue: context.taskQueue, args: [{ agent, threadId }],
           workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+          // A hashed id does not say whose conversation it is; every run that continues this one keeps the memo (I11).
+          memo: { agent, threadId },
         }),
       }),
     { retryClosed: true },

@@ -141,10 +141,11 @@ export interface DecideInput {
   workflowId?: string;
 }
 
-/** What became of a proposal at its deadline; `proposal` is the version that replaced it, if one did. */
+/** What became of a proposal at its deadline; `proposal` is the version that still waits, for `leftMs` more by the database's clock. */
 export interface ExpireResult {
   state: ApprovalState;
   proposal: ProposalRef | null;
+  leftMs?: number;
 }
 
 export interface DecideResult {
@@ -158,6 +159,8 @@ export interface CancelInput {
   turnId?: string;
   reason?: string;
   as?: string;
+  /** The conversation that was asked; it cancels its own turns only. Set by the workflow. */
+  workflowId?: string;
 }
 
 export type CancelAnswer = { result: 'cancelling' | 'already_ended'; turnId: string; status: TurnStatus } | { result: 'refused'; message: string };
@@ -169,6 +172,8 @@ export interface SettleInput {
   externalId?: string;
   reason: string;
   as?: string;
+  /** The conversation that was asked; it settles its own entries only. Set by the workflow. */
+  workflowId?: string;
 }
 
 export type SettleAnswer =

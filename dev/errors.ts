@@ -14,6 +14,8 @@ export class StackError extends Error {
 
 /** First line that a person needs of anything thrown. */
 export function reasonOf(error: unknown): string {
+  // A host with several addresses fails once for each, and says nothing of its own.
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   return `${error.message}${cause}`;

@@ -1,7 +1,11 @@
+import { isGrpcServiceError } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createPool } from '../store/pool.js';
 import { StackError, reasonOf } from './errors.js';
 import { reachTemporal } from './temporal/ready.js';
+
+/** gRPC's number for "not found": the server is there, the namespace is not. */
+const NOT_FOUND = 5;
 
 /** A Temporal that the environment names (I3, I7); null when TEMPORAL_ADDRESS is not set. Throws `StackError` when it does not answer. */
 export async function givenTemporal(env: NodeJS.ProcessEnv): Promise<{ address: string; namespace: string } | null> {
@@ -12,6 +16,9 @@ export async function givenTemporal(env: NodeJS.ProcessEnv): Promise<{ address: 
   try {
     await reachTemporal(connectionOptions, namespace);
   } catch (error) {
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND) {
+      throw new StackError(`Temporal at ${address} (TEMPORAL_ADDRESS) has no namespace "${namespace}". Create it ("temporal operator namespace create ${namespace}"), or set TEMPORAL_NAMESPACE.`, 2);
+    }
     throw new StackError(
       `Temporal at ${address} (TEMPORAL_ADDRESS), namespace "${namespace}", cannot be used: ${reasonOf(error)}\n`
         + 'Start it, correct the TEMPORAL_* settings, or unset TEMPORAL_ADDRESS to let Holdfast start one.',

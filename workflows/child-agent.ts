@@ -12,7 +12,7 @@ export async function childAgent(child: ChildRef, carried?: Carried): Promise<vo
   const scope = new CancellationScope();
   registerHandlers(session, () => scope.cancel());
   CancellationScope.current().cancelRequested.catch(async () => {
-    await session.activity(() => store.cancel({ turnId: child.turnId, reason: 'the parent turn was cancelled' }));
+    await session.activity(() => store.cancel({ turnId: child.turnId, reason: 'the parent turn was cancelled', workflowId: child.workflowId }));
     session.cancel(child.turnId);
     scope.cancel();
   });

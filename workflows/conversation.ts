@@ -67,14 +67,15 @@ async function oneTurn(session: Session, scope: CancellationScope): Promise<void
 
 async function cancelEverything(session: Session, interrupt: () => void): Promise<void> {
   const reason = 'cancelled from Temporal';
+  const { workflowId } = workflowInfo();
   const waiting = session.dropAll();
   const current = session.current();
   if (current !== null) {
-    await session.activity(() => store.cancel({ turnId: current, reason }));
+    await session.activity(() => store.cancel({ turnId: current, reason, workflowId }));
     if (session.cancel(current)) interrupt();
   }
   for (const turnId of waiting) {
-    await session.activity(() => store.cancel({ turnId, reason }));
+    await session.activity(() => store.cancel({ turnId, reason, workflowId }));
     await session.activity(() => store.end({ turnId, status: 'cancelled', reason }));
   }
 }

@@ -2,6 +2,7 @@ import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
 import type { EffectOutcome, ReconcileResult } from '../contracts/steps.js';
 import { once, reading, store } from './activities.js';
+import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
 import { failureText } from './turn.js';
 
@@ -34,18 +35,21 @@ async function propose(session: Session, call: CallProgress, scope: Cancellation
 
 /** True when the proposal was approved. Silence ends in `expired`; a decision that was stored in time stands (D24). */
 async function waitForApproval(session: Session, call: CallProgress): Promise<boolean> {
+  let leftMs: number | null = null;
   for (;;) {
     const { approvalId, version, expiresAt } = call.proposal!;
     const decided = () => session.decided.has(approvalId) || call.proposal!.version !== version;
-    const inTime = await session.waitFor('waiting_approval', call.ref.key, `approval ${approvalId}`, decided, expiresAt - Date.now());
+    const inTime = await session.waitFor('waiting_approval', call.ref.key, `approval ${approvalId}`, decided, leftMs ?? expiresAt - Date.now());
+    leftMs = null;
     const decision = session.decided.get(approvalId);
     if (decision !== undefined) return decision === 'approved';
     if (inTime && call.proposal!.version === version) return false;
     if (inTime) continue;
-    const { state, proposal } = await session.activity(() => store.expireApproval({ approvalId, version }));
-    if (state === 'approved') return true;
-    if (proposal === null) return false;
-    call.proposal = proposal;
+    const stands = await session.activity(() => store.expireApproval({ approvalId, version }));
+    if (stands.state === 'approved') return true;
+    if (stands.proposal === null) return false;
+    call.proposal = stands.proposal;
+    leftMs = stands.leftMs ?? null;
   }
 }
 
@@ -92,6 +96,7 @@ async function reconcile(key: string): Promise<ReconcileResult> {
 async function follow(session: Session, turn: TurnProgress, call: CallProgress, next: Exclude<ReconcileResult, { kind: 'settled' }>): Promise<boolean> {
   if (next.kind === 'look_again') {
     await pause(session, next.afterMs);
+    if (session.mustRollOver()) throw new Rollover();
     return true;
   }
   if (turn.cancelled) return endUndone(session, call, next);

@@ -23,46 +23,50 @@ export function registerHandlers(session: Session, interrupt: Interrupt): void {
 
 function registerSignals(session: Session, interrupt: Interrupt): void {
   const { workflowId } = workflowInfo();
-  onSignal(session, messages.inputSignal, async (payload) => {
-    if (!takesInput(session)) return refused(session, 'input', NOT_ASKED);
-    const input = await session.activity(() => store.acceptSignalInput({ workflowId, payload, conversation: session.ref, fallbackId: `signal-${uuid4()}` }));
+  onSignal(session, messages.inputSignal, async (payload, id) => {
+    if (!takesInput(session)) return refused(session, id, 'input', NOT_ASKED);
+    const input = await session.activity(() => store.acceptSignalInput({ id, workflowId, payload, conversation: session.ref }));
     if (input !== null) takeInput(session, input);
   });
-  onSignal(session, messages.decideSignal, async (payload) => {
-    const input = await session.activity(() => store.checkDecideSignal({ workflowId, payload }));
+  onSignal(session, messages.decideSignal, async (payload, id) => {
+    const input = await session.activity(() => store.checkDecideSignal({ id, workflowId, payload }));
     if (input === null) return;
     const answer = await decide(session, input);
-    if (answer.result === 'refused') await refused(session, 'decide', `${answer.code}: ${answer.message}`);
+    if (answer.result === 'refused') await refused(session, id, 'decide', `${answer.code}: ${answer.message}`);
   });
-  onSignal(session, messages.cancelSignal, async (payload) => {
-    const input = await session.activity(() => store.checkCancelSignal({ workflowId, payload }));
+  onSignal(session, messages.cancelSignal, async (payload, id) => {
+    const input = await session.activity(() => store.checkCancelSignal({ id, workflowId, payload }));
     const answer = input === null ? null : await cancel(session, input, interrupt);
-    if (answer?.result === 'refused') await refused(session, 'cancel', answer.message);
+    if (answer?.result === 'refused') await refused(session, id, 'cancel', answer.message);
   });
-  onSignal(session, messages.settleSignal, async (payload) => {
-    const input = await session.activity(() => store.checkSettleSignal({ workflowId, payload }));
+  onSignal(session, messages.settleSignal, async (payload, id) => {
+    const input = await session.activity(() => store.checkSettleSignal({ id, workflowId, payload }));
     const answer = input === null ? null : await settle(session, input);
-    if (answer?.result === 'refused') await refused(session, 'settle', answer.message);
+    if (answer?.result === 'refused') await refused(session, id, 'settle', answer.message);
   });
-  setHandler(messages.ledgerChangedSignal, ({ key }) => {
-    session.settled.set(key, 'changed');
+  setHandler(messages.ledgerChangedSignal, (payload) => {
+    if (typeof payload?.key === 'string') session.settled.set(payload.key, 'changed');
   });
 }
 
-/** Nothing that is sent by hand fails the workflow (D5): what cannot be carried out is refused and kept, like what is malformed. */
-function onSignal<T>(session: Session, signal: SignalDefinition<[T]>, handle: (payload: T) => Promise<void>): void {
+/**
+ * Nothing that is sent by hand fails the workflow (D5): what cannot be carried out is refused and kept, like what is malformed. A signal
+ * has no id of its own; it gets one here, in the order of the history.
+ */
+function onSignal<T>(session: Session, signal: SignalDefinition<[T]>, handle: (payload: T, id: string) => Promise<void>): void {
   setHandler(signal, async (payload) => {
+    const id = uuid4();
     try {
-      await handle(payload);
+      await handle(payload, id);
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      await refused(session, signal.name, failureText(error));
+      await refused(session, id, signal.name, failureText(error));
     }
   });
 }
 
-async function refused(session: Session, kind: string, message: string): Promise<void> {
-  await session.activity(() => store.noteRefusal({ workflowId: workflowInfo().workflowId, kind, message }));
+async function refused(session: Session, id: string, kind: string, message: string): Promise<void> {
+  await session.activity(() => store.noteRefusal({ id, workflowId: workflowInfo().workflowId, kind, message }));
 }
 
 /** Queues an input, hands it to the running turn, or gives it to the step that waits for it (D4). A known one changes nothing. */
@@ -120,7 +124,7 @@ async function edit(input: DecideInput): Promise<DecideResult> {
 async function cancel(session: Session, input: CancelInput, interrupt: Interrupt): Promise<CancelAnswer> {
   const turnId = input?.turnId ?? session.current();
   if (turnId === null) return { result: 'refused', message: 'no turn is running' };
-  const answer = await session.activity(() => store.cancel({ ...input, turnId }));
+  const answer = await session.activity(() => store.cancel({ ...input, turnId, workflowId: workflowInfo().workflowId }));
   if (answer.result !== 'cancelling') return answer;
   const target = answer.turnId;
   if (session.cancel(target)) interrupt();
@@ -131,7 +135,7 @@ async function cancel(session: Session, input: CancelInput, interrupt: Interrupt
 }
 
 async function settle(session: Session, input: SettleInput): Promise<SettleAnswer> {
-  const answer = await session.activity(() => store.settle(input));
+  const answer = await session.activity(() => store.settle({ ...input, workflowId: workflowInfo().workflowId }));
   if (answer.result !== 'refused') session.settled.set(answer.key, answer);
   return answer;
 }

@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Command } from 'commander';
 import { HoldfastError } from '../../client/index.js';
 import { EXIT } from '../context.js';
+import { historyFromJson } from '../history-json.js';
 import type { Register } from '../program.js';
 import { printable } from '../text.js';
 
@@ -21,7 +21,7 @@ export const registerHistory: Register = (program, run) => {
     .command('check')
     .description('Replays recorded histories against this build: a history that does not replay would stop its conversation (D34)')
     .argument('<file...>', 'JSON as "temporal workflow show --output json" writes it')
-    .addHelpText('after', '\nExample:\n  holdfast history check test/replay/*.json')
+    .addHelpText('after', '\nExample:\n  holdfast history check test/replay/histories/*.json')
     .action((files: string[], _options: object, command: Command) =>
       run(command, async (context) => {
         const checked = await checkHistories(files);
@@ -51,13 +51,13 @@ async function checkHistories(files: string[]): Promise<Checked[]> {
 interface Recorded {
   file: string;
   workflowId: string;
-  history: ReturnType<typeof historyFromJSON>;
+  history: ReturnType<typeof historyFromJson>;
 }
 
 /** A conversation reads its own id, so that it must be replayed under the one that it was recorded with. */
 async function readHistory(file: string): Promise<Recorded> {
   try {
-    const history = historyFromJSON(JSON.parse(await readFile(file, 'utf8')));
+    const history = historyFromJson(JSON.parse(await readFile(file, 'utf8')));
     const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
     if (workflowId === undefined || workflowId === null || workflowId === '') throw new Error('its first event names no workflow id');
     return { file, workflowId, history };

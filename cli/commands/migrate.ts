@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addressOf, translateStoreError } from '../../client/postgres-errors.js';
-import { migrate } from '../../store/migrate.js';
+import { addressOf } from '../../client/postgres-errors.js';
 import { EXIT } from '../context.js';
+import { migrateSchema } from '../migrate-schema.js';
 import type { Register } from '../program.js';
 
 export const registerMigrate: Register = (program, run) => {
@@ -11,9 +11,7 @@ export const registerMigrate: Register = (program, run) => {
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
         const { dsn } = (await context.runtime()).settings.postgres;
-        const { applied } = await migrate(dsn).catch((error: unknown) => {
-          throw translateStoreError(error, dsn);
-        });
+        const { applied } = await migrateSchema(dsn);
         context.print([{ applied }], applied.length === 0 ? `${addressOf(dsn)} is up to date` : `applied ${applied.join(', ')} to ${addressOf(dsn)}`);
         return EXIT.done;
       }));

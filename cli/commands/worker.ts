@@ -11,16 +11,17 @@ export const registerWorker: Register = (program, run) => {
     .description('Runs one worker in the foreground. SIGINT or SIGTERM lets running steps end first; a second one ends at once')
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
-        const { settings, config, compiled } = await context.runtime();
-        requireSecrets(await config(), context.io.env);
-        // Says which server is away, or that the schema is missing, before the worker would.
-        await (await context.client()).check();
-        const log = createLog({ level: settings.logLevel, readable: !context.globals.json });
-        const stop = listenForStop(() => context.note('stopping: running steps may end first; a second signal ends at once'));
+        const stop = listenForStop(() => context.note('stopping: running steps may end first; a second signal ends at once'), 'exit');
         try {
+          const { settings, config, compiled } = await context.runtime();
+          requireSecrets(await config(), context.io.env);
+          // Says which server is away, or that the schema or the namespace is missing, before the worker would.
+          await (await context.client()).check();
+          const log = createLog({ level: settings.logLevel, readable: !context.globals.json });
           // Only here, because loading a worker takes longer than most commands run.
           const { runWorker } = await import('../../worker/run.js');
           const worker = await runWorker({ settings, compiled: await compiled(), log, secrets: (name) => context.io.env[name] });
+          stop.ready();
           context.print([{ ready: true, pid: process.pid }], 'worker ready');
           await Promise.race([worker.done, stop.received()]);
           await worker.stop();

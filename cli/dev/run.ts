@@ -5,11 +5,10 @@ import { compileAgents } from '../../config/compile.js';
 import { loadConfig } from '../../config/load.js';
 import { withoutMemory } from '../../config/overrides.js';
 import { requireSecrets } from '../../config/secrets.js';
-import { readSettings, type Settings } from '../../config/settings.js';
+import { readSettings, type DevAddresses, type Settings } from '../../config/settings.js';
 import type { HoldfastConfig } from '../../contracts/config.js';
 import { startStack } from '../../dev/stack.js';
 import { removeDevState, writeDevState, type DevState } from '../../dev/state.js';
-import { migrate } from '../../store/migrate.js';
 import { runWorker } from '../../worker/run.js';
 import { capabilityLines } from '../capability-lines.js';
 import { EXIT, type CommandContext } from '../context.js';
@@ -18,6 +17,7 @@ import { exitOf } from '../commands/send.js';
 import { startBookingServer } from '../demo/booking-server.js';
 import { runSampleTurn } from '../demo/sample-turn.js';
 import { createLog } from '../log.js';
+import { migrateSchema } from '../migrate-schema.js';
 import { listenForStop, type StopSignal } from '../signals.js';
 import { addresses, tryNext } from './banner.js';
 import { Teardown } from './teardown.js';
@@ -47,6 +47,9 @@ export async function runDev(context: CommandContext, options: DevOptions): Prom
   }
 }
 
+/** Stands for the servers that this command is going to start. */
+const NOT_STARTED: DevAddresses = { temporalAddress: '127.0.0.1:7233', namespace: 'default', dsn: '', taskQueue: 'holdfast', apiUrl: null };
+
 async function serve(context: CommandContext, options: DevOptions, teardown: Teardown, stop: StopSignal): Promise<number> {
   const stateDir = resolve(context.io.cwd, context.globals.stateDir);
   const memory = options.memory === 'postgres' || options.memory === 'off' ? 'postgres' : 'in_memory';
@@ -57,6 +60,8 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
   const loaded = await loadConfig({ cwd: context.io.cwd, env, ...(context.globals.config === undefined ? {} : { file: context.globals.config }) });
   const config = options.memory === 'off' ? withoutMemory(loaded) : loaded;
   if (options.worker) requireSecrets(config, env);
+  // What is wrong in the environment is told before anything starts.
+  readSettings(env, NOT_STARTED);
   const stack = await startStack({ stateDir, env, log: context.note, memory });
   teardown.add('servers', () => stack.stop());
   stop.signal.throwIfAborted();
@@ -65,8 +70,9 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
     taskQueue: env['HOLDFAST_TASK_QUEUE'] ?? 'holdfast', configFile: resolve(context.io.cwd, context.globals.config ?? 'holdfast.toml'),
   };
   const settings = readSettings(env, state);
-  await migrate(settings.postgres.dsn);
-  const { client, apiUrl } = await parts({ context, options, settings, config, teardown, env });
+  await migrateSchema(settings.postgres.dsn);
+  stop.signal.throwIfAborted();
+  const { client, apiUrl, workerEnded } = await parts({ context, options, settings, config, teardown, env });
   await writeDevState(stateDir, { ...state, apiUrl });
   teardown.add('state file', () => removeDevState(stateDir));
   context.print([{ ...state, dsn: undefined, apiUrl, bookingUrl }], addresses({ ...state, apiUrl, bookingUrl }));
@@ -77,7 +83,7 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
     if (options.once) return exitOf(turn);
   }
   context.note(tryNext(apiUrl, options.demo ? 'Book a table for 2 people on 2026-12-31 at 20:00 for Lee' : 'Hello'));
-  await stop.received();
+  await Promise.race([stop.received(), workerEnded]);
   return EXIT.done;
 }
 
@@ -97,22 +103,31 @@ interface PartsOptions {
   env: NodeJS.ProcessEnv;
 }
 
+interface Parts {
+  client: HoldfastClient;
+  apiUrl: string | null;
+  /** Rejects when the worker fails by itself: a stack without its worker is not kept up as if it worked. */
+  workerEnded: Promise<void>;
+}
+
 /** Client, API and worker; the worker is stopped first, while the others still answer. */
-async function parts({ context, options, settings, config, teardown, env }: PartsOptions): Promise<{ client: HoldfastClient; apiUrl: string | null }> {
+async function parts({ context, options, settings, config, teardown, env }: PartsOptions): Promise<Parts> {
   // Unless asked for, only trouble is logged: people read this terminal.
   const log = createLog({ level: env['HOLDFAST_LOG_LEVEL'] === undefined ? 'warn' : settings.logLevel, readable: !context.globals.json });
   const client = await HoldfastClient.connect({ settings: clientSettings(settings) });
   teardown.add('client', () => client.close());
   let apiUrl: string | null = null;
   if (options.api) {
-    const api = await startApi({ host: settings.api.host, port: settings.api.port, client, capabilities: () => capabilityLines(client), log });
+    const { host, port } = settings.api;
+    const asked = (env['HOLDFAST_API_PORT'] ?? '') !== '';
+    const api = await startApi({ host, port, orFree: !asked, client, capabilities: () => capabilityLines(client), log });
     teardown.add('api', () => api.close());
+    if (!asked && !api.url.endsWith(`:${port}`)) context.note(`API: port ${port} is taken, serving at ${api.url}`);
     apiUrl = api.url;
   }
-  if (options.worker) {
-    context.note('starting the worker');
-    const worker = await runWorker({ settings, compiled: compileAgents(config), log, secrets: (name) => env[name] });
-    teardown.add('worker', () => worker.stop());
-  }
-  return { client, apiUrl };
+  if (!options.worker) return { client, apiUrl, workerEnded: new Promise(() => undefined) };
+  context.note('starting the worker');
+  const worker = await runWorker({ settings, compiled: compileAgents(config), log, secrets: (name) => env[name] });
+  teardown.add('worker', () => worker.stop());
+  return { client, apiUrl, workerEnded: worker.done };
 }

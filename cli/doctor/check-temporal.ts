@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
-import { NamespaceNotFoundError } from '@temporalio/common';
 import type { ClientSettings } from '../../client/index.js';
+import { classifyNamespaceError } from '../../client/temporal-errors.js';
 import { bad, good, type Check } from './check.js';
 
 const CONNECT_MS = 5_000;
@@ -23,7 +23,7 @@ export async function checkTemporal(settings: Pick<ClientSettings, 'temporal' | 
     try {
       await within(() => connection.workflowService.describeNamespace({ namespace }));
     } catch (error) {
-      return [server, bad('namespace', 'configuration', `"${namespace}" ${error instanceof NamespaceNotFoundError ? 'does not exist' : 'cannot be read'}`, `create it ("temporal operator namespace create ${namespace}") or set TEMPORAL_NAMESPACE`)];
+      return [server, bad('namespace', 'configuration', `"${namespace}" ${classifyNamespaceError(error, namespace).kind === 'no_namespace' ? 'does not exist' : 'cannot be read'}`, `create it ("temporal operator namespace create ${namespace}") or set TEMPORAL_NAMESPACE`)];
     }
     return [server, good('namespace', namespace), await attributes(connection, namespace, within), await pollers(connection, namespace, settings.taskQueue, within)];
   } catch {

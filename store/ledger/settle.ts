@@ -9,6 +9,8 @@ export interface SettleEntry {
   externalId: string | null;
   reason: string;
   by: string;
+  /** The conversation that was asked: only the entry's own is woken by it (D16). Null: its run has closed. */
+  workflowId: string | null;
 }
 
 interface Row {
@@ -17,6 +19,7 @@ interface Row {
   version: number;
   generation: number;
   ended: boolean;
+  workflowId: string;
 }
 
 /**
@@ -26,20 +29,21 @@ interface Row {
 export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAnswer> {
   const { rows } = await db.query<Row>(
     `with seen as (
-       select e.key, t.ended_at is not null or t.cancel_requested_at is not null as ended from ledger_entry e join turn t using (turn_id) where e.key = $1 and e.kind = 'effect'
+       select e.key, t.ended_at is not null or t.cancel_requested_at is not null as ended, t.workflow_id from ledger_entry e join turn t using (turn_id) where e.key = $1 and e.kind = 'effect'
      ), changed as (
        update ledger_entry e set version = e.version + 1,
          state = case when $3 = 'retry' then 'unknown' else 'reconciled' end, outcome = case when $3 <> 'retry' then $3 end,
          external_id = coalesce($4, e.external_id), reason = $5
        from seen where e.key = seen.key and e.version = $2 and e.state = 'unknown' and not ($3 = 'retry' and seen.ended)
-       returning e.key, e.state, e.version, e.generation, seen.ended
+         and seen.workflow_id = coalesce($7, seen.workflow_id)
+       returning e.key, e.state, e.version, e.generation, seen.ended, seen.workflow_id
      ), noted as (
        insert into evidence (key, by, note) select key, $6, 'settled as ' || $3 || ': ' || $5 from changed
      )
-     select true as changed, state, version, generation, ended from changed
+     select true as changed, state, version, generation, ended, workflow_id as "workflowId" from changed
      union all
-     select false, e.state, e.version, e.generation, seen.ended from ledger_entry e join seen using (key) where not exists (select from changed)`,
-    [settle.key, settle.version, settle.outcome, settle.externalId, settle.reason, settle.by],
+     select false, e.state, e.version, e.generation, seen.ended, seen.workflow_id from ledger_entry e join seen using (key) where not exists (select from changed)`,
+    [settle.key, settle.version, settle.outcome, settle.externalId, settle.reason, settle.by, settle.workflowId],
   );
   return answer(settle, rows[0]);
 }
@@ -47,6 +51,9 @@ export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAn
 function answer(settle: SettleEntry, row: Row | undefined): SettleAnswer {
   if (row === undefined) return { result: 'refused', code: 'unknown_entry', message: `there is no effect with the key ${settle.key}` };
   if (row.changed) return { result: settle.outcome === 'retry' ? 'retrying' : 'settled', key: settle.key, version: row.version, generation: row.generation };
+  if (settle.workflowId !== null && settle.workflowId !== row.workflowId) {
+    return { result: 'refused', code: 'unknown_entry', message: `the entry belongs to the workflow ${row.workflowId}; settle there` };
+  }
   if (row.state !== 'unknown') return { result: 'refused', code: 'not_unknown', message: `the entry is ${row.state}, only an unknown one can be settled` };
   if (row.version !== settle.version) {
     return { result: 'refused', code: 'stale_version', message: `the entry has changed to version ${row.version}; look at it again` };

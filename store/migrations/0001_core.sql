@@ -165,6 +165,7 @@ create table decision (
 -- Signals and decisions that were refused, so that nothing sent by hand vanishes without a trace (D5).
 create table refusal (
   id bigint generated always as identity primary key,
+  source_id text not null unique,
   at timestamptz not null default now(),
   workflow_id text not null,
   kind text not null,

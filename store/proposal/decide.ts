@@ -76,7 +76,7 @@ async function store(db: Db, proposal: ProposalRow, decision: DecisionToRecord):
   return { result: 'approved', ...base };
 }
 
-/** Ends a proposal whose time has passed and answers its state: a decision that came first stands (D24). */
+/** Ends a proposal whose time has passed by the database's clock and answers its state: a decision that came first stands (D24). */
 export async function expireProposal(db: Db, approvalId: string, version: number): Promise<ApprovalState> {
   await close(db, approvalId, version, 'expired', null);
   const { rows } = await db.query<{ state: ApprovalState }>('select state from proposal where approval_id = $1 and version = $2', [approvalId, version]);
@@ -86,7 +86,7 @@ export async function expireProposal(db: Db, approvalId: string, version: number
 async function close(db: Db, approvalId: string, version: number, state: 'rejected' | 'expired', reason: string | null): Promise<void> {
   await db.query(
     `with closed as (
-       update proposal set state = $3 where approval_id = $1 and version = $2 and state = 'pending' returning key
+       update proposal set state = $3 where approval_id = $1 and version = $2 and state = 'pending' and ($3 <> 'expired' or expires_at <= now()) returning key
      )
      update ledger_entry set state = 'cancelled', version = version + 1, reason = $4 from closed where ledger_entry.key = closed.key and ledger_entry.state = 'pending'`,
     [approvalId, version, state, reason],

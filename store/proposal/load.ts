@@ -17,6 +17,8 @@ export interface ProposalRow {
   state: ApprovalState;
   expiresAt: Date;
   expired: boolean;
+  /** Milliseconds until the deadline, 0 after it. */
+  leftMs: number;
   approvers: number;
   roles: string[];
   requester: string;
@@ -37,7 +39,7 @@ export async function loadProposal(db: Db, approvalId: string, lock: boolean): P
     );
   }
   const { rows } = await db.query<ProposalRow>(
-    `select p.approval_id as "approvalId", p.version, p.key, p.turn_id as "turnId", e.name as effect, p.hash, p.args, p.args_digest as "argsDigest", p.state, p.expires_at as "expiresAt", p.expires_at <= now() as expired, p.approvers, p.roles,
+    `select p.approval_id as "approvalId", p.version, p.key, p.turn_id as "turnId", e.name as effect, p.hash, p.args, p.args_digest as "argsDigest", p.state, p.expires_at as "expiresAt", p.expires_at <= now() as expired, greatest(0, ceil(extract(epoch from p.expires_at - now()) * 1000))::float8 as "leftMs", p.approvers, p.roles,
        p.requester, p.requester_may_approve as "requesterMayApprove", t.definition_digest as "definitionDigest",
        t.workflow_id as "workflowId", (select b.hash from proposal b where b.approval_id = p.approval_id and b.version = p.version - 1) as "basedOn",
        t.ended_at is not null or t.cancel_requested_at is not null or r.cancel_requested_at is not null as "turnOver"

@@ -9,15 +9,25 @@ export interface CancelRequested {
   cancelling: boolean;
 }
 
+export interface CancelToRequest {
+  turnId: string;
+  /** The conversation that was asked. */
+  workflowId: string;
+  reason: string;
+}
+
 /**
  * Marks a turn and every turn that its children opened as cancelled before anyone is told so: from then on no effect of them can be
  * claimed and no approval given (D26, D27, case 36). The lock on the root orders this against children that are being created, the
  * lock on each turn against its own end (D31). A repeat keeps the first reason.
  */
-export async function requestCancel(pool: Pool, turnId: string, reason: string): Promise<CancelRequested | null> {
+export async function requestCancel(pool: Pool, { turnId, workflowId, reason }: CancelToRequest): Promise<CancelRequested | { elsewhere: string } | null> {
   return inTransaction(pool, async (db) => {
-    const target = await lockTree(db, turnId);
-    if (target === null) return null;
+    const turn = await lockTree(db, turnId);
+    if (turn === null) return null;
+    // Only its own workflow can interrupt a turn and end it when its calls have ended (D27).
+    if (turn.workflow_id !== workflowId) return { elsewhere: turn.workflow_id };
+    const target = turn.turn_id;
     // A statement of its own, so that it sees everything that was committed before the lock was given.
     const cancelling = await mark(db, target, reason);
     const { rows } = await db.query<{ status: TurnStatus }>('select status from turn where turn_id = $1', [target]);
@@ -26,13 +36,13 @@ export async function requestCancel(pool: Pool, turnId: string, reason: string):
   });
 }
 
-async function lockTree(db: Db, turnId: string): Promise<string | null> {
-  const { rows } = await db.query<{ turn_id: string }>(
-    `select t.turn_id from turn asked join turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id) join turn r on r.turn_id = t.root_turn_id
+async function lockTree(db: Db, turnId: string): Promise<{ turn_id: string; workflow_id: string } | null> {
+  const { rows } = await db.query<{ turn_id: string; workflow_id: string }>(
+    `select t.turn_id, t.workflow_id from turn asked join turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id) join turn r on r.turn_id = t.root_turn_id
      where asked.turn_id = $1 for no key update of r`,
     [turnId],
   );
-  return rows[0]?.turn_id ?? null;
+  return rows[0] ?? null;
 }
 
 async function mark(db: Db, turnId: string, reason: string): Promise<boolean> {

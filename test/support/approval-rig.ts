@@ -13,10 +13,20 @@ import { testToml } from './toml.js';
 export type Approval = TurnView['approvals'][number];
 export type Verdict = 'approve' | 'reject' | 'edit';
 
-/** What the scripted model calls when it reads such a text: `asks` in one reply; `again` when it is asked about the same text once more. */
+interface Ask {
+  effect?: string;
+  args: JsonObject;
+}
+
+/**
+ * What the scripted model calls when it reads such a text: `asks` in one reply; `again` when it is asked about the same text once more;
+ * `then` after the results of the first reply. `down`: after any result it answers 500 for good.
+ */
 export interface Wish {
-  asks: { effect?: string; args: JsonObject }[];
-  again?: { effect?: string; args: JsonObject }[];
+  asks: Ask[];
+  again?: Ask[];
+  then?: Ask[];
+  down?: true;
 }
 
 export interface Rig {
@@ -41,12 +51,15 @@ const POLICIES: Record<string, string> = {
   blind: 'precondition = { url = "BOOKING/log", expect = { available = true } }',
 };
 
+/** An effect of agent `desk` without approval, at a system that has neither keys nor look-up: its lost answer is unknown. */
+const LONE = 'lone';
+
 export function deskToml(modelUrl: string, bookingUrl: string, instructions = 'You are the desk.'): string {
   return testToml({ modelUrl, more: desk(bookingUrl, instructions) });
 }
 
 function desk(url: string, instructions: string): string {
-  const names = Object.keys(POLICIES);
+  const names = [...Object.keys(POLICIES), LONE];
   const agent = `[agents.desk]\ninstructions = "${instructions}"\nmodel = "default"\neffects = ${JSON.stringify(names)}\n`;
   return agent + names.map((name) => effect(name, url, instructions)).join('');
 }
@@ -60,7 +73,11 @@ input_schema = { type = "object", required = ["date", "people"], additionalPrope
 url = "${url}/reservations"
 result_id = "id"
 timeout = "4s"
-[effects.${name}.idempotency]
+${name === LONE ? '' : guards(name, url)}`;
+}
+
+function guards(name: string, url: string): string {
+  return `[effects.${name}.idempotency]
 [effects.${name}.lookup]
 url = "${url}/reservations?key={key}"
 absence = "authoritative"
@@ -73,18 +90,26 @@ ${POLICIES[name]?.replaceAll('BOOKING', url) ?? ''}
 
 /** The model does what the newest user text wishes, and ends by repeating every result it was given. */
 function obey(seen: Map<string, number>, request: ChatRequest): ScriptedReply {
-  const last = request.messages.at(-1);
-  if (last?.role === 'tool') {
-    const from = request.messages.findLastIndex((message) => message.role === 'assistant');
-    return { text: `told: ${request.messages.slice(from + 1).map((message) => String(message.content)).join(' | ')}` };
-  }
-  const text = String(last?.content);
-  if (!text.startsWith('{')) return { text: `heard: ${text}` };
-  const { asks, again } = JSON.parse(text) as Wish;
+  const user = request.messages.findLastIndex((message) => message.role === 'user');
+  const text = String(request.messages[user]?.content);
+  const wish = text.startsWith('{') ? (JSON.parse(text) as Wish) : null;
+  if (request.messages.at(-1)?.role === 'tool') return afterResults(request, user, wish);
+  if (wish === null) return { text: `heard: ${text}` };
   const times = (seen.get(text) ?? 0) + 1;
   seen.set(text, times);
-  const calls = times > 1 && again !== undefined ? again : asks;
-  return { calls: calls.map((call) => ({ name: call.effect ?? 'reserve', args: call.args })) };
+  return callsOf(times > 1 && wish.again !== undefined ? wish.again : wish.asks);
+}
+
+function afterResults({ messages }: ChatRequest, user: number, wish: Wish | null): ScriptedReply {
+  if (wish?.down === true) return { status: 500, text: 'down' };
+  const replies = messages.slice(user + 1).filter((message) => message.role === 'assistant').length;
+  if (wish?.then !== undefined && replies === 1) return callsOf(wish.then);
+  const from = messages.findLastIndex((message) => message.role === 'assistant');
+  return { text: `told: ${messages.slice(from + 1).map((message) => String(message.content)).join(' | ')}` };
+}
+
+function callsOf(asks: Ask[]): ScriptedReply {
+  return { calls: asks.map((call) => ({ name: call.effect ?? 'reserve', args: call.args })) };
 }
 
 export async function startRig(options: { seats?: number } = {}): Promise<Rig> {

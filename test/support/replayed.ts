@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
+import './quiet-runtime.js';
 
 const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
-
-Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions: { logging: { filter: 'OFF' } } });
 
 /**
  * Replays every run of a task queue as it stands now against the bundle that the workers ran, and answers the runs that cannot be

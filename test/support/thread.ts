@@ -46,8 +46,12 @@ export async function eventsOf(engine: Engine, workflowId: string, runId?: strin
   return events ?? [];
 }
 
-/** Inputs in the order in which a run accepted them. */
+/** Inputs in the order in which the current run accepted them. */
 export async function acceptedOrder(engine: Engine, workflowId: string): Promise<string[]> {
-  const events = await eventsOf(engine, workflowId);
+  return acceptedIn(await eventsOf(engine, workflowId));
+}
+
+/** Ids of the updates that a run accepted, in order. */
+export function acceptedIn(events: Awaited<ReturnType<typeof eventsOf>>): string[] {
   return events.flatMap((event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId ?? []);
 }

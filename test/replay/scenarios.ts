@@ -1,0 +1,153 @@
+import type { TurnView } from '../../contracts/turn.js';
+import { startBooking, type Booking } from '../support/booking.js';
+import { startEngine, type Engine } from '../support/engine.js';
+import { startFakeModel, type FakeModel } from '../support/fake-model/index.js';
+import { plays } from '../support/plays.js';
+import { eventsOf } from '../support/thread.js';
+import { waitFor } from '../support/wait.js';
+import type { ScriptedReply } from '../../testing/index.js';
+
+/** A word in every input, reply, argument and result of the recorded conversations. No history may hold it (D8). */
+export const CONTENT = 'Zinnia';
+
+export interface Stage {
+  model: FakeModel;
+  engine: Engine;
+  /** Of the effect `slow`, which is held in the scenarios that catch a turn at work. */
+  slow: Booking;
+  close(): Promise<void>;
+}
+
+const ARGS = { date: '2026-12-24', people: 2, name: CONTENT };
+const call = (...names: string[]): ScriptedReply => ({ calls: names.map((name) => ({ name, args: ARGS })) });
+const end: ScriptedReply = { text: `${CONTENT} is told.` };
+
+const SCRIPT = plays({
+  effect: [call('reserve'), end], two: [call('reserve', 'reserve'), end], lost: [call('lost'), end],
+  approved: [call('guarded'), end], rejected: [call('guarded'), end], edited: [call('guarded'), end], expired: [call('quick'), end],
+  unknown: [call('blind'), end], held: [call('slow'), end], steered: [call('slow'), end],
+  'child-model': [{ calls: [{ name: 'reader', args: { text: `reader ${CONTENT}` } }] }, end],
+  'child-agent': [{ calls: [{ name: 'clerk', args: { text: `clerk ${CONTENT}` } }] }, end], clerk: [call('guarded'), end],
+  'ask-user': [{ calls: [{ name: 'ask_user', args: { question: `Which day, ${CONTENT}?` } }] }, end],
+  corrected: [{ calls: [{ name: 'reserve', argsText: `{"name":"${CONTENT}"` }] }, end],
+  refused: [{ refusal: `No, ${CONTENT}.` }, { refusal: `No, ${CONTENT}.` }],
+});
+
+function toml(modelUrl: string, urls: Record<'reserve' | 'lost' | 'blind' | 'slow', string>): string {
+  const schema = '{ type = "object", required = ["date", "people"], properties = { date = { type = "string" }, people = { type = "integer" }, name = { type = "string" } } }';
+  const agent = (name: string, more = ''): string => `[agents.${name}]\ninstructions = "You are ${name}, ${CONTENT}."\n${more}\n`;
+  const effect = (name: string, url: string, more = ''): string =>
+    `[effects.${name}]\ntype = "http"\ninput_schema = ${schema}\nurl = "${url}/reservations"\nresult_id = "id"\ntimeout = "20s"\n${more}\n`;
+  const keys = (name: string): string => `[effects.${name}.idempotency]\n`;
+  return [
+    '[app]\ndefault_agent = "main"', `[models.default]\nprovider = "openai_compatible"\nbase_url = "${modelUrl}"\nmodel = "scripted"\ntimeout = "20s"`,
+    agent('main', 'effects = ["reserve", "lost", "guarded", "quick", "blind", "slow"]\nchildren = ["reader", "clerk"]\nask_user = true'),
+    agent('reader'), agent('clerk', 'effects = ["guarded"]'), agent('summary'),
+    '[work_memory]\nenabled = true\ntiming = "before_finalize"\npolicy = { reader = "both", clerk = "none" }',
+    effect('reserve', urls.reserve, keys('reserve')), effect('blind', urls.blind), effect('slow', urls.slow, keys('slow')),
+    effect('lost', urls.lost, `${keys('lost')}[effects.lost.lookup]\nurl = "${urls.lost}/reservations?key={key}"\nabsence = "authoritative"\nsettle_after = "100ms"`),
+    effect('guarded', urls.reserve, `${keys('guarded')}[effects.guarded.approval]\nexpires_in = "1h"`),
+    effect('quick', urls.reserve, `${keys('quick')}[effects.quick.approval]\nexpires_in = "1s"`),
+  ].join('\n');
+}
+
+export async function openStage(): Promise<Stage> {
+  const model = await startFakeModel();
+  const [reserve, lost, blind, slow] = await Promise.all([startBooking(), startBooking(), startBooking({ mode: 'none' }), startBooking()]);
+  const bookings = { reserve, lost, blind, slow };
+  await Promise.all([lost.setFaults({ dropNext: { when: 'after' } }), blind.setFaults({ dropNext: { when: 'after' } })]);
+  const engine = await startEngine(toml(model.url, { reserve: reserve.url, lost: lost.url, blind: blind.url, slow: slow.url }));
+  model.script(SCRIPT);
+  await engine.worker();
+  return {
+    model, engine, slow,
+    close: async () => {
+      await engine.close();
+      await Promise.all([...Object.values(bookings).map((booking) => booking.stop()), model.close()]);
+    },
+  };
+}
+
+const submit = ({ engine }: Stage, thread: string, play = thread, mode: 'queue' | 'steer' = 'queue') =>
+  engine.client.submit({ agent: 'main', threadId: thread, requestId: `${thread}-${play}`, text: `${play} ${CONTENT}`, mode, as: 'recorder' });
+
+async function plain(stage: Stage, thread: string): Promise<void> {
+  await stage.engine.until((await submit(stage, thread)).turnId, 'completed');
+}
+
+async function waiting(stage: Stage, thread: string, play = thread): Promise<TurnView> {
+  const { turnId } = await submit(stage, thread, play);
+  return waitFor(async () => { const turn = await stage.engine.client.turn(turnId); return turn.status.startsWith('waiting_') && turn; }, { what: `${thread} to wait` });
+}
+
+async function decided(stage: Stage, thread: string, decision: 'approve' | 'reject'): Promise<void> {
+  const turn = await waiting(stage, thread);
+  const { id, hash } = turn.approvals[0]!;
+  await stage.engine.client.decide(id, { hash, decision, as: 'boss' });
+  await stage.engine.until(turn.turnId, 'completed');
+}
+
+async function edited(stage: Stage, thread: string): Promise<void> {
+  const turn = await waiting(stage, thread);
+  const { id, hash } = turn.approvals[0]!;
+  const answer = await stage.engine.client.decide(id, { hash, decision: 'edit', args: { date: '2026-12-25', people: 3 }, as: 'boss' });
+  if (answer.result !== 'edited') throw new Error(`the edit was ${answer.result}`);
+  await stage.engine.client.decide(answer.approvalId, { hash: answer.hash, decision: 'approve', as: 'boss' });
+  await stage.engine.until(turn.turnId, 'completed');
+}
+
+async function settled(stage: Stage, thread: string): Promise<void> {
+  const turn = await waiting(stage, thread);
+  const { key, version } = await stage.engine.client.ledgerEntry(turn.effects[0]!.key);
+  await stage.engine.client.settle(key, { version, outcome: 'succeeded', externalId: 'R-1', reason: 'seen', as: 'boss' });
+  await stage.engine.until(turn.turnId, 'completed');
+}
+
+async function answered(stage: Stage, thread: string): Promise<void> {
+  const turn = await waiting(stage, thread);
+  await submit(stage, thread, 'answer');
+  await stage.engine.until(turn.turnId, 'completed');
+}
+
+/** `meanwhile` happens while the turn's effect is held at its target. */
+async function held(stage: Stage, thread: string, play: string, status: string, meanwhile: (turnId: string) => Promise<unknown>): Promise<void> {
+  await stage.slow.hold();
+  const { turnId } = await submit(stage, thread, play);
+  await waitFor(async () => (await stage.slow.held()) === 1, { what: `the effect of ${thread} to be held` });
+  await meanwhile(turnId);
+  await stage.slow.release();
+  await stage.engine.until(turnId, status);
+}
+
+/** Inputs behind a turn whose effect is held; all of them are answered in one run. */
+async function queued(stage: Stage, thread: string): Promise<void> {
+  const more: string[] = [];
+  await held(stage, thread, 'held', 'completed', async () => {
+    for (const play of ['second', 'third']) more.push((await submit(stage, thread, play)).turnId);
+  });
+  for (const turnId of more) await stage.engine.until(turnId, 'completed');
+}
+
+/** What is recorded, by the name of its thread and file. Those that hold the effect `slow` run one after the other. */
+export const SCENARIOS: Record<string, (stage: Stage, thread: string) => Promise<void>> = {
+  chat: plain, effect: plain, two: plain, lost: plain, 'child-model': plain, corrected: plain, expired: plain,
+  refused: async (stage, thread) => void (await stage.engine.until((await submit(stage, thread)).turnId, 'failed')),
+  approved: (stage, thread) => decided(stage, thread, 'approve'),
+  rejected: (stage, thread) => decided(stage, thread, 'reject'),
+  'child-agent': (stage, thread) => decided(stage, thread, 'approve'),
+  edited, unknown: settled, 'ask-user': answered,
+  'cancelled-in-flight': (stage, thread) => held(stage, thread, 'held', 'cancelled', (turnId) => stage.engine.client.cancel(turnId, { as: 'recorder' })),
+  'cancelled-by-signal': async (stage, thread) => {
+    const { turnId, workflowId } = await waiting(stage, thread, 'approved');
+    await stage.engine.temporal.workflow.getHandle(workflowId).signal('cancel', { turnId });
+    await stage.engine.until(turnId, 'cancelled');
+  },
+  queued, steered: (stage, thread) => held(stage, thread, 'steered', 'completed', () => submit(stage, thread, 'more', 'steer')),
+};
+
+/** Workflows whose histories belong to a scenario: the conversation, and the child agents it started. */
+export async function workflowsOf({ engine }: Stage, thread: string): Promise<string[]> {
+  const id = `holdfast/main/${thread}`;
+  const children = (await eventsOf(engine, id)).flatMap((event) => event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId ?? []);
+  return [id, ...children];
+}
