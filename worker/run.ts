@@ -32,6 +32,8 @@ export interface RunningWorker {
 /** Time that running activities get to end when the worker is asked to stop. */
 const DRAIN = '30s';
 
+const POLLERS = { type: 'autoscaling', minimum: 2, initial: 2, maximum: 20 } as const;
+
 /** Publishes the agents' definitions and starts a worker; resolves when it polls (composition root). */
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, compiled } = options;
@@ -64,6 +66,9 @@ async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, c
     activities: createActivities(adjust?.(deps) ?? deps),
     // A killed worker's workflow tasks move to another one after this time (D1).
     stickyQueueScheduleToStartTimeout: '1s',
+    // Every poll that a frozen worker leaves open takes one task with it until its timeout: as few as the load needs (D1).
+    workflowTaskPollerBehavior: POLLERS,
+    activityTaskPollerBehavior: POLLERS,
     shutdownGraceTime: DRAIN,
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
