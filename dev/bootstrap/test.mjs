@@ -31,10 +31,11 @@ function conclude(report, code) {
   for (const name of skipped) say(`skipped: ${name}`);
   const outside = code !== 0 && failed === 0 && passed > 0;
   if (outside) say('vitest reports an error outside of the tests; see above');
+  // A run without tests, or with an error outside of them, is a failed one.
   if (passed + failed === 0) say('no test ran');
   const skippedInCi = skipped.length > 0 && Boolean(process.env.CI);
   if (skippedInCi) say('CI allows no skipped test: install what the reasons above name');
-  console.log(summaryLine({ passed, failed: outside ? 1 : failed, skipped: skipped.length }));
+  console.log(summaryLine({ passed, failed: Math.max(failed, Number(outside || passed + failed === 0)), skipped: skipped.length }));
   return code !== 0 || passed === 0 || failed > 0 || skippedInCi ? 1 : 0;
 }
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { checkTemporal } from './version.js';
 
-/** Folder of cached programs, outside any checkout: HOLDFAST_CACHE_DIR, else holdfast/ in XDG_CACHE_HOME or ~/.cache. */
+/** Folder of cached programs, outside any checkout: HOLDFAST_CACHE_DIR, else holdfast/ in XDG_CACHE_HOME or ~/.cache. Empty counts as unset. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
-  const base = env['HOLDFAST_CACHE_DIR'] ?? join(env['XDG_CACHE_HOME'] ?? join(env['HOME'] ?? homedir(), '.cache'), 'holdfast');
+  const base = resolve(env['HOLDFAST_CACHE_DIR'] || join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'holdfast'));
   return join(base, 'bin');
 }
 

@@ -107,7 +107,7 @@ describe('npm test', () => {
     ['some failed', report({ status: 'failed', tests: ['passed', 'failed'] }), { VITEST_EXIT: '1' }, '1 passed, 1 failed', 1],
     ['a file that could not be loaded', report({ status: 'passed', tests: ['passed'] }, failedFile), { VITEST_EXIT: '1' }, '1 passed, 1 failed', 1],
     ['an error outside of the tests', report({ status: 'passed', tests: ['passed'] }), { VITEST_EXIT: '1' }, '1 passed, 1 failed', 1],
-    ['no test', report(), {}, '0 passed, 0 failed', 1],
+    ['no test', report(), {}, '0 passed, 1 failed', 1],
     ['no report', '', {}, '0 passed, 1 failed', 1],
     ['a skip', report({ status: 'passed', tests: ['passed', 'skipped'] }), {}, '1 passed, 0 failed, 1 skipped', 0],
     ['a skip in CI', report({ status: 'passed', tests: ['passed', 'skipped'] }), { CI: '1' }, '1 passed, 0 failed, 1 skipped', 1],

@@ -1,9 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
 import { mkdtemp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isAlive } from '../../dev/alive.js';
+import { cacheFolder } from '../../dev/temporal/cache.js';
 import { findTemporal } from '../../dev/temporal/find.js';
 import { startTemporal } from '../../dev/temporal/start.js';
 import { freePort } from '../support/wait.js';
@@ -32,6 +33,16 @@ async function search(more: { path?: string[] } = {}) {
 }
 
 describe('finding Temporal', () => {
+  it.each([
+    [{ HOME: '/home/kim' }, '/home/kim/.cache/holdfast/bin'],
+    [{ HOME: '/home/kim', XDG_CACHE_HOME: '', HOLDFAST_CACHE_DIR: '' }, '/home/kim/.cache/holdfast/bin'],
+    [{ HOME: '/home/kim', XDG_CACHE_HOME: '/cache' }, '/cache/holdfast/bin'],
+    [{ HOME: '/home/kim', XDG_CACHE_HOME: '/cache', HOLDFAST_CACHE_DIR: '/mine' }, '/mine/bin'],
+    [{ HOLDFAST_CACHE_DIR: 'mine' }, resolve('mine/bin')],
+  ])('I3: with %j programs are cached in %s: an empty variable counts as unset, and the folder is absolute', (env, cached) => {
+    expect(cacheFolder(env)).toBe(cached);
+  });
+
   it('I3: one on PATH comes before a cached one', async () => {
     const onPath = await cli(join(folder, 'bin', 'temporal'), '1.28.0');
     await cli(join(folder, 'cache', 'bin', 'temporal-1.4.1'), '1.28.0');
