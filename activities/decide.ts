@@ -23,19 +23,23 @@ export async function decide(deps: ActivityDeps, input: DecideInput): Promise<De
   return { answer, proposal: null };
 }
 
+function argumentsOf({ argsJson, args }: DecideInput): string | undefined {
+  return argsJson ?? (args === undefined ? undefined : JSON.stringify(args));
+}
+
 /** What is wrong with a decision's form, whoever sent it: an SDK's update reaches this unchecked. */
 function problemOf(input: DecideInput): string | null {
   const parsed = decideSignalSchema.safeParse(input);
   if (!parsed.success) return z.prettifyError(parsed.error).slice(0, 500);
   if (input.argsJson !== undefined && typeof input.argsJson !== 'string') return 'argsJson must be text';
-  return (input.decision === 'edit') === (input.argsJson !== undefined) ? null : 'an edit needs the new arguments, and only an edit takes arguments';
+  return (input.decision === 'edit') === (argumentsOf(input) !== undefined) ? null : 'an edit needs the new arguments, and only an edit takes arguments';
 }
 
 /** An edit approves nothing: it returns a new version and hash, checked against the schema and policy of the same effect (D23). */
 export async function editApproval(deps: ActivityDeps, input: DecideInput): Promise<DecideResult> {
   const malformed = problemOf(input);
   if (malformed !== null) return refused('invalid_input', malformed);
-  const parsed = parseArguments(input.argsJson ?? '');
+  const parsed = parseArguments(argumentsOf(input) ?? '');
   if (!parsed.ok) return refused('invalid_edit', parsed.problem);
   const current = await loadProposal(deps.pool, input.approvalId, false);
   if (current === null) return refused('unknown_approval', `there is no approval ${input.approvalId}`);

@@ -2,8 +2,11 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CallError, clampMessage } from '../domain/failure.js';
 import type { ActivityLog } from './deps.js';
 
-/** SQLSTATE classes and errors by which PostgreSQL or its connection says "try again" (D35). */
-const TRANSIENT_SQL = /^(08|40|53|55|57P|58)/;
+/**
+ * SQLSTATE classes that say that the statement itself is wrong: bad data, a broken rule, a rule of ours. Everything else (a failover, a cancelled
+ * statement, a missing right) is the server's state, which an operator mends while the step is tried again (D35).
+ */
+const TERMINAL_SQL = /^(22|23|HF)/;
 const TRANSIENT_NET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
@@ -23,8 +26,9 @@ export function toFailure(error: unknown): Error {
   if (error instanceof DOMException && error.name === 'TimeoutError') return ApplicationFailure.create({ type: 'retryable', message: 'the call did not end within its time limit' });
   const code = codeOf(error);
   const message = clampMessage(error instanceof Error ? error.message : String(error));
-  if (code !== null && /^[0-9A-Z]{5}$/.test(code) && !TRANSIENT_SQL.test(code)) return ApplicationFailure.create({ type: 'terminal', message: `database: ${message}`, nonRetryable: true });
-  return ApplicationFailure.create({ type: code !== null && (TRANSIENT_SQL.test(code) || TRANSIENT_NET.has(code)) ? 'retryable' : 'defect', message });
+  const fromSql = code !== null && /^[0-9A-Z]{5}$/.test(code);
+  if (fromSql && TERMINAL_SQL.test(code)) return ApplicationFailure.create({ type: 'terminal', message: `database: ${message}`, nonRetryable: true });
+  return ApplicationFailure.create({ type: fromSql || TRANSIENT_NET.has(code ?? '') ? 'retryable' : 'defect', message });
 }
 
 function codeOf(error: unknown): string | null {

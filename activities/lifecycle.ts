@@ -81,8 +81,8 @@ export async function giveUpCall(deps: ActivityDeps, input: { key: string; reaso
 }
 
 /** Gives up an effect of which no byte ever left. */
-export async function giveUpEffect(deps: ActivityDeps, input: { key: string; reason: string }): Promise<void> {
+export async function giveUpEffect(deps: ActivityDeps, input: { key: string; reason: string }): Promise<{ settled: boolean }> {
   await refuseEffect(deps.pool, input.key, clampMessage(input.reason));
-  await giveUpUnsent(deps.pool, input.key, clampMessage(input.reason));
+  return { settled: await giveUpUnsent(deps.pool, input.key, clampMessage(input.reason)) };
 }
 

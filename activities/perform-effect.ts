@@ -24,7 +24,7 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   await deps.probe('before_dispatch', input.key);
   const deadline = performance.now() + input.timeoutMs;
   const physicalCallId = randomUUID();
-  const claim = await claimEffect(deps.pool, { key: input.key, generation: input.generation, physicalCallId, timeoutMs: input.timeoutMs });
+  const claim = await claimEffect(deps.pool, { key: input.key, generation: input.generation, beforeMs: input.beforeMs, physicalCallId, timeoutMs: input.timeoutMs });
   if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   await deps.probe('after_dispatch', input.key);
   const result = await perform(deps, input.key, claim, physicalCallId, deadline);

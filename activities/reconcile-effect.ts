@@ -8,22 +8,24 @@ import { addEvidence, giveUpUnsent, markAbsent, markUnknown, openEffects, settle
 import { recoveryFacts } from '../store/ledger/recovery-facts.js';
 import type { RecoveryRow } from '../store/ledger/recovery-facts.js';
 import type { ActivityDeps } from './deps.js';
+import { toFailure } from './failure.js';
 
 const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** Physical calls of one effect that recovery makes by itself; then a person decides (D35). */
 const MAX_DISPATCHES = 8;
 
-/** Entries that one sweep looks at. */
+/** Entries that one sweep looks at, and the time after which it leaves the rest to the next one, in milliseconds. */
 const SWEEP_LIMIT = 100;
+const SWEEP_MS = 25_000;
 
 /** Looks before anything else is done for an effect whose outcome is open, keeps what it saw, and says what may follow (D13, D15). */
 export async function reconcileEffect(deps: ActivityDeps, input: { key: string; by: string }): Promise<ReconcileResult> {
   const row = await recoveryFacts(deps.pool, input.key);
-  if (row.state === 'pending') return { kind: 'redispatch', generation: null, afterMs: 0 };
+  if (row.state === 'pending') return { kind: 'redispatch', generation: null, afterMs: 0, beforeMs: null };
   if (!isOpen(row)) return { kind: 'settled' };
   // Every try is proven to have had no effect (a connection was refused): there is nothing to look up.
-  if (row.triesMade === 0) return { kind: 'redispatch', generation: row.generation, afterMs: 0 };
+  if (row.triesMade === 0) return { kind: 'redispatch', generation: row.generation, afterMs: 0, beforeMs: null };
   const { effect, adapter } = await targetOf(deps, row);
   const found = await lookUp(deps, adapter, effect, row, input.by);
   const decision = decideRecovery({
@@ -36,15 +38,26 @@ export async function reconcileEffect(deps: ActivityDeps, input: { key: string; 
 /** Looks up open effects whose calls have ended; records what was found and wakes their conversations. It never dispatches (D15). */
 export async function sweepEffects(deps: ActivityDeps, input: { key?: string; by: string }): Promise<{ looked: number }> {
   const entries = input.key === undefined ? await openEffects(deps.pool, SWEEP_LIMIT) : [{ key: input.key }];
+  const until = performance.now() + SWEEP_MS;
+  let looked = 0;
   for (const { key } of entries) {
-    const row = await recoveryFacts(deps.pool, key);
-    if (!isOpen(row)) continue;
-    const { effect, adapter } = await targetOf(deps, row);
-    const found = await lookUp(deps, adapter, effect, row, input.by);
-    if (found?.kind !== 'found') continue;
-    if (await settleFound(deps.pool, key, row.generation, found.externalId, found.result)) await deps.ledgerChanged(row.workflowId, key);
+    if (performance.now() > until) break;
+    looked += 1;
+    await sweepOne(deps, key, input.by).catch((error: unknown) => {
+      if (input.key !== undefined) throw error;
+      deps.log.warn({ key, error: toFailure(error).message }, 'an open effect could not be looked at; the sweep goes on with the others');
+    });
   }
-  return { looked: entries.length };
+  return { looked };
+}
+
+async function sweepOne(deps: ActivityDeps, key: string, by: string): Promise<void> {
+  const row = await recoveryFacts(deps.pool, key);
+  if (!isOpen(row)) return;
+  const { effect, adapter } = await targetOf(deps, row);
+  const found = await lookUp(deps, adapter, effect, row, by);
+  if (found?.kind !== 'found') return;
+  if (await settleFound(deps.pool, key, row.generation, found.externalId, found.result)) await deps.ledgerChanged(row.workflowId, key);
 }
 
 function isOpen(row: RecoveryRow): boolean {
@@ -84,7 +97,7 @@ async function apply(deps: ActivityDeps, row: RecoveryRow, decision: RecoveryDec
 async function redispatch(deps: ActivityDeps, row: RecoveryRow, decision: Extract<RecoveryDecision, { action: 'redispatch' }>, lookAgainMs: number | null): Promise<ReconcileResult> {
   // An absence that is authoritative and settled proves that what was sent so far had no effect; otherwise the earlier calls stay uncertain.
   if (decision.basis === 'absent') await markAbsent(deps.pool, row.key, row.generation);
-  if (row.dispatches < MAX_DISPATCHES) return { kind: 'redispatch', generation: row.generation, afterMs: decision.afterMs };
+  if (row.dispatches < MAX_DISPATCHES) return { kind: 'redispatch', generation: row.generation, afterMs: decision.afterMs, beforeMs: decision.beforeMs };
   await giveUpUnsent(deps.pool, row.key, `${row.dispatches} calls were made without success; the last one: ${row.lastNote ?? 'no answer'}`);
   return decision.basis === 'absent' ? { kind: 'settled' } : { kind: 'unknown', lookAgainMs };
 }

@@ -1,8 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { HoldfastClient } from '../client/client.js';
-import { HoldfastError } from '../client/errors.js';
 import { devPrincipal, jsonOnly, limitedBody, loopbackOnly, type ApiEnv } from './guard.js';
-import { problem, problemOf, Refused } from './problem.js';
+import { isForClient, problem, problemOf } from './problem.js';
 import { approvalRoutes } from './routes-approvals.js';
 import { ledgerRoutes } from './routes-ledger.js';
 import { metaRoutes, type CapabilityLines } from './routes-meta.js';
@@ -37,7 +36,7 @@ export function createApp(options: AppOptions): OpenAPIHono<ApiEnv> {
   app.onError((error, c) => {
     // Hono's own errors for a body that is not JSON.
     if ('status' in error && error.status === 400) return problem(c, 'invalid_input', 'The body is not valid JSON.');
-    if (!(error instanceof HoldfastError || error instanceof Refused)) options.onError(error, { method: c.req.method, path: c.req.path });
+    if (!isForClient(error)) options.onError(error, { method: c.req.method, path: c.req.path });
     return problemOf(c, error);
   });
   return app;

@@ -13,7 +13,7 @@ export type ProblemCode =
 type ProblemStatus = 400 | 403 | 404 | 409 | 410 | 413 | 415 | 421 | 422 | 500 | 503;
 
 const STATUS: Record<ProblemCode, ProblemStatus> = {
-  invalid_input: 400, configuration: 500, conflict: 409, not_found: 404, unknown_agent: 404, refused: 409, unreachable: 503, no_worker: 503, internal: 500,
+  invalid_input: 400, configuration: 503, conflict: 409, not_found: 404, unknown_agent: 404, refused: 409, unreachable: 503, no_worker: 503, internal: 500,
   unknown_approval: 404, wrong_hash: 409, expired: 410, already_decided: 409, turn_finished: 409, not_permitted: 403, invalid_edit: 422,
   unknown_entry: 404, stale_version: 409, not_unknown: 409,
   too_large: 413, unsupported_media_type: 415, foreign_host: 421, foreign_origin: 403, no_such_route: 404,
@@ -47,8 +47,12 @@ export class Refused extends Error {
   }
 }
 
-/** An error as a problem. What is not ours is not shown: it may quote data or addresses. */
+/** Whether an error's words are for the client. Others may quote data or addresses: they go to the log. */
+export function isForClient(error: unknown): error is HoldfastError | Refused {
+  return error instanceof Refused || (error instanceof HoldfastError && error.code !== 'internal');
+}
+
 export function problemOf(c: Context, error: unknown): Response {
-  if (error instanceof HoldfastError || error instanceof Refused) return problem(c, error.code, error.message);
+  if (isForClient(error)) return problem(c, error.code, error.message);
   return problem(c, 'internal', 'The request failed inside Holdfast. The log of the API has the details.');
 }

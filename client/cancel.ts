@@ -5,7 +5,7 @@ import { requestCancelUpdate } from '../workflows/messages.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
 import { notFound } from './errors.js';
-import { updateId } from './ids.js';
+import { freshUpdateId } from './ids.js';
 
 /**
  * Asks for a turn's cancellation (D27). The turn has ended only when its status says so.
@@ -16,7 +16,7 @@ export async function cancel(context: ClientContext, turnId: string, options: { 
   if (route === null) throw notFound('turn', turnId, 'turn list');
   if (route.ended) return { result: 'already_ended', turnId: route.turnId, status: route.status };
   const message: CancelInput = { turnId: route.turnId, as: options.as, ...(options.reason === undefined ? {} : { reason: options.reason }) };
-  const id = updateId('cancel', [route.turnId, options.as]);
+  const id = freshUpdateId('cancel');
   const handle = context.temporal.workflow.getHandle(route.workflowId);
   const outcome = await callTemporal(context, () => handle.executeUpdate(requestCancelUpdate, { args: [message], updateId: id }));
   if (outcome.kind === 'answered') return outcome.value;

@@ -9,7 +9,7 @@ import { submitDecisionUpdate } from '../workflows/messages.js';
 import { BackOff } from './back-off.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
-import { updateId } from './ids.js';
+import { freshUpdateId } from './ids.js';
 import { parseInput } from './parse.js';
 
 /** How long a stored proposal may be unknown to its workflow. */
@@ -45,7 +45,7 @@ export async function decide(context: ClientContext, approvalId: string, input: 
  * a moment before its workflow waits for it, so that a quick person is asked to be patient for a moment, not refused.
  */
 async function ask(context: ClientContext, workflowId: string, message: DecideInput, decision: Decision, as: string): Promise<DecisionAnswer> {
-  const updateOptions = { args: [message] as [DecideInput], updateId: updateId('decide', [message.approvalId, message.hash, as, message.decision, message.argsJson ?? '']) };
+  const updateOptions = { args: [message] as [DecideInput], updateId: freshUpdateId('decide') };
   const handle = context.temporal.workflow.getHandle(workflowId);
   const deadline = Date.now() + NOT_YET_MS;
   const backOff = new BackOff(20, 250);

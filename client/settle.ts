@@ -7,7 +7,7 @@ import { RECONCILE_SWEEP, settleEffectUpdate } from '../workflows/messages.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
 import { HoldfastError, notFound } from './errors.js';
-import { updateId } from './ids.js';
+import { freshUpdateId, hashedId } from './ids.js';
 import { parseInput } from './parse.js';
 
 type SettleRefusal = Extract<SettleAnswer, { result: 'refused' }>['code'];
@@ -20,7 +20,7 @@ export async function settle(context: ClientContext, key: string, input: Settlem
   const route = await entryRoute(context.pool, key);
   if (route === null) return refusal('unknown_entry', `There is no ledger entry ${JSON.stringify(key.slice(0, 300))}.`);
   if (!route.ended) {
-    const id = updateId('settle', [key, settlement.version, settlement.outcome, settlement.externalId ?? '', as]);
+    const id = freshUpdateId('settle');
     const handle = context.temporal.workflow.getHandle(route.workflowId);
     const outcome = await callTemporal(context, () => handle.executeUpdate(settleEffectUpdate, { args: [{ key, ...settlement, as }], updateId: id }));
     if (outcome.kind === 'answered') return outcome.value;
@@ -40,7 +40,7 @@ export async function reconcile(context: ClientContext, key?: string): Promise<L
   const keys = key === undefined ? await unsettledKeys(context.pool) : [key];
   const outcome = await callTemporal(context, () =>
     context.temporal.workflow.execute(RECONCILE_SWEEP, {
-      workflowId: key === undefined ? 'holdfast/reconcile/all' : updateId('holdfast/reconcile/one', [key]),
+      workflowId: key === undefined ? 'holdfast/reconcile/all' : hashedId('holdfast/reconcile/one', key),
       taskQueue: context.taskQueue,
       args: [key === undefined ? {} : { key }],
       // Two operators at once share one sweep.

@@ -15,8 +15,6 @@ export interface Settings {
   api: { host: string; port: number; url: string };
   auth: 'dev';
   logLevel: Variables['HOLDFAST_LOG_LEVEL'];
-  /** Show message content in the Temporal UI (I12). */
-  uiContent: boolean;
 }
 
 /** What a running `holdfast dev` says of itself in `.holdfast/dev.json`. */
@@ -45,7 +43,6 @@ export function readSettings(env: Env, devState: DevAddresses | null): Settings 
     api: { host, port, url: moved ? ownUrl : (devState?.apiUrl ?? ownUrl) },
     auth: variables.HOLDFAST_AUTH,
     logLevel: variables.HOLDFAST_LOG_LEVEL,
-    uiContent: variables.HOLDFAST_UI_CONTENT,
   };
 }
 

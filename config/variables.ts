@@ -3,7 +3,6 @@ import { z } from 'zod';
 const DSN_FORM = 'must be an address such as postgres://user:password@host:5432/database';
 const dsnSchema = z.string().refine((text) => /^postgres(ql)?:\/\/[^\s]+$/.test(text) && URL.canParse(text), DSN_FORM).meta({ kind: 'DSN' });
 const wholeNumber = (min: number, max: number) => z.coerce.number().pipe(z.int().min(min).max(max)).meta({ kind: 'whole number' });
-const onOff = z.enum(['0', '1', 'false', 'true']).transform((text) => text === '1' || text === 'true').meta({ kind: '`0` or `1`' });
 
 /** Environment variables of a process (I5, I7, W15). An empty one counts as unset. Defaults are what holds without `holdfast dev`. */
 export const variablesSchema = z.object({
@@ -15,7 +14,6 @@ export const variablesSchema = z.object({
   HOLDFAST_API_PORT: wholeNumber(0, 65_535).prefault('8088').describe('Port of the API; 0: a free one'),
   HOLDFAST_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).prefault('info').describe('Least severe log line'),
   HOLDFAST_AUTH: z.enum(['dev']).prefault('dev').describe('Who may do what: `dev` believes the name that the caller gives; the only mode of this version (I9)'),
-  HOLDFAST_UI_CONTENT: onOff.prefault('0').describe('Show message content in the Temporal UI (I12)'),
 });
 
 export type Variables = z.output<typeof variablesSchema>;

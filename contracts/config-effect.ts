@@ -45,7 +45,7 @@ const approvalSchema = z.strictObject({
   roles: z.array(roleSchema).min(1).default(['approver']).describe('Roles that may decide'),
   approvers: z.int().min(1).max(10).default(1).describe('How many different people must approve (D26)'),
   requester_may_approve: z.boolean().optional().describe('Whether the requester may approve. Default: `true` in `dev` auth, the only mode of this version'),
-  attempts: z.int().min(1).max(100).default(1).describe('New tries that one approval permits'),
+  attempts: z.int().min(1).max(100).default(1).describe('Calls in all that one approval permits where another one could double the effect; a resend under the key, or after a proven absence, does not count'),
   preview: z.strictObject({ url: urlSchema.describe('POST `{key, args}` → `{before, after}`') }).optional().describe('Who tells before and after. Absent: the arguments are shown'),
   precondition: z
     .strictObject({

@@ -1,3 +1,4 @@
+import type { JsonObject } from './json.js';
 import type { ApprovalState, DecisionAnswer } from './approval.js';
 import type { EntryKind } from './ledger.js';
 import type { FinalStatus, InputMode, TurnStatus } from './turn.js';
@@ -88,7 +89,7 @@ export type EffectOutcome =
 /** What the reconcile activity found out and what may follow (D13, D15). */
 export type ReconcileResult =
   | { kind: 'settled' }
-  | { kind: 'redispatch'; generation: number | null; afterMs: number }
+  | { kind: 'redispatch'; generation: number | null; afterMs: number; beforeMs: number | null }
   | { kind: 'look_again'; afterMs: number }
   | { kind: 'unknown'; lookAgainMs: number | null };
 
@@ -96,6 +97,8 @@ export interface PerformInput {
   key: string;
   /** Set for a redispatch: the generation that the look-up judged (D17). */
   generation: number | null;
+  /** Nothing may be sent after this time, milliseconds since the epoch by the database's clock: the target has forgotten the key then (D13). */
+  beforeMs: number | null;
   timeoutMs: number;
   hasPrecondition: boolean;
 }
@@ -135,6 +138,8 @@ export interface DecideInput {
   decision: 'approve' | 'reject' | 'edit';
   /** Arguments of an edit as JSON text, so that nothing changes its numbers or order on the way. */
   argsJson?: string;
+  /** The same as an object, for senders without this library (I11). */
+  args?: JsonObject;
   reason?: string;
   as?: string;
   /** The conversation that was asked; it decides about its own proposals only. Set by the workflow. */

@@ -54,7 +54,7 @@ async function temporalPart({ stateDir, env, log, memory }: StackOptions): Promi
     log(`Temporal: using ${given.address} (TEMPORAL_ADDRESS)`);
     return { value: { temporalAddress: given.address, namespace: given.namespace, uiUrl: null }, stop: nothingToStop };
   }
-  const namespace = env['TEMPORAL_NAMESPACE'] ?? 'default';
+  const namespace = env['TEMPORAL_NAMESPACE'] || 'default';
   const binary = await findTemporal({ env, log });
   const dataFile = memory === 'in_memory' ? null : join(stateDir, 'temporal.db');
   const server = await startTemporal({ binary, dataFile, namespace, env, log, logFile: join(stateDir, 'temporal.log') });

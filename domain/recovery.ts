@@ -47,10 +47,13 @@ export interface RecoveryFacts {
  */
 export type RedispatchBasis = 'absent' | 'key' | 'policy';
 
-/** `unknown`: a person is asked; `lookAgainMs` is when to look again meanwhile, null without a look-up. Waits are in milliseconds. */
+/**
+ * `redispatch`: not after `beforeMs` (since the epoch), when the target forgets the key; null when that does not matter.
+ * `unknown`: a person is asked; `lookAgainMs` is when to look again meanwhile, null without a look-up. Waits are in milliseconds.
+ */
 export type RecoveryDecision =
   | { action: 'settle_found' }
-  | { action: 'redispatch'; afterMs: number; basis: RedispatchBasis }
+  | { action: 'redispatch'; afterMs: number; basis: RedispatchBasis; beforeMs: number | null }
   | { action: 'look_again'; afterMs: number }
   | { action: 'unknown'; lookAgainMs: number | null };
 
@@ -64,16 +67,16 @@ export function decideRecovery(input: RecoveryInput): RecoveryDecision {
   if (verdict !== 'absent') return resend(input) ?? unknown(input);
   if (!lookup.authoritativeAbsence) return resend(input) ?? policyRetry(input) ?? unknown(input);
   const unsettledMs = inflightEndMs(input.facts) + lookup.settleAfterMs - input.facts.nowMs;
-  if (unsettledMs <= 0) return { action: 'redispatch', afterMs: backoffMs(input.facts.dispatches), basis: 'absent' };
+  if (unsettledMs <= 0) return { action: 'redispatch', afterMs: backoffMs(input.facts.dispatches), basis: 'absent', beforeMs: null };
   return resend(input) ?? { action: 'look_again', afterMs: Math.ceil(unsettledMs) };
 }
 
 /** Sends the same key again while the target remembers it (4), also when an earlier call is still on its way. */
 function resend({ capabilities, facts }: RecoveryInput): RecoveryDecision | null {
   if (capabilities.idempotency === null) return null;
-  const rememberedMs = facts.firstDispatchedAtMs + capabilities.idempotency.retentionMs - facts.nowMs;
+  const beforeMs = facts.firstDispatchedAtMs + capabilities.idempotency.retentionMs;
   const afterMs = backoffMs(facts.dispatches);
-  return afterMs < rememberedMs ? { action: 'redispatch', afterMs, basis: 'key' } : null;
+  return facts.nowMs + afterMs < beforeMs ? { action: 'redispatch', afterMs, basis: 'key', beforeMs } : null;
 }
 
 /** A bounded new try, declared by the policy, that may double the effect (6). */
@@ -81,7 +84,7 @@ function policyRetry({ capabilities, unknownPolicy, approvalAttempts, facts }: R
   if (capabilities.idempotency !== null || unknownPolicy.retry === 'never') return null;
   const permitted = Math.min(unknownPolicy.maxAttempts, approvalAttempts ?? Infinity);
   if (facts.triesMade >= permitted) return null;
-  return { action: 'redispatch', afterMs: Math.ceil(Math.max(unknownPolicy.everyMs, inflightEndMs(facts) - facts.nowMs)), basis: 'policy' };
+  return { action: 'redispatch', afterMs: Math.ceil(Math.max(unknownPolicy.everyMs, inflightEndMs(facts) - facts.nowMs)), basis: 'policy', beforeMs: null };
 }
 
 function unknown({ capabilities, lookEveryMs }: RecoveryInput): RecoveryDecision {

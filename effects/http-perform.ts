@@ -42,10 +42,11 @@ function judge({ effect, key }: EffectCall, answer: HttpAnswer): PerformResult {
   const { status, headers, body } = answer;
   const message = clampMessage(`the target answered ${status}: ${snippet(body)}`);
   if (status >= 200 && status < 300) return judgeSuccess(effect.http.resultId, answer);
-  if (effect.http.rejects.includes(status)) return { kind: 'rejected', result: toResult(body), message };
+  // Before the declared rejections: this is no word about the call but about its key (D14).
   if (effect.idempotency?.onMismatch === 'conflict' && saysMismatch(answer)) {
     return { kind: 'conflict', message: clampMessage(`the target knows the key ${key} with other arguments: ${snippet(body)}`) };
   }
+  if (effect.http.rejects.includes(status)) return { kind: 'rejected', result: toResult(body), message };
   const note = status === 409 ? ' (409 may mean that an earlier call is still running, so it is not taken as a rejection)' : '';
   return { kind: 'uncertain', message: `${message}${note}`, retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()) };
 }

@@ -17,15 +17,20 @@ export async function conversation(start?: ConversationStart): Promise<void> {
   let scope = new CancellationScope();
   registerHandlers(session, () => scope.cancel());
   // A cancel from the Temporal UI cancels the running turn and what waits behind it, and then the run ends by itself.
-  CancellationScope.current().cancelRequested.catch(() => cancelEverything(session, () => scope.cancel()));
+  let cancelling = Promise.resolve();
+  CancellationScope.current().cancelRequested.catch(() => {
+    cancelling = cancelEverything(session, () => scope.cancel());
+  });
   await CancellationScope.nonCancellable(async () => {
     try {
       while (await nextTurn(session)) {
         scope = new CancellationScope();
         await oneTurn(session, scope);
       }
+      await cancelling;
     } catch (error) {
       if (!(error instanceof Rollover)) throw error;
+      await cancelling;
       await session.noted();
       await condition(allHandlersFinished);
       await continueAsNew<typeof conversation>({ ...session.ref, carried: session.carry() });

@@ -10,6 +10,12 @@ import { failureText } from './turn.js';
 const MAX_UNSENT = 5;
 const UNSENT_WAIT_MS = [500, 1000, 2000, 4000];
 
+/** How often an effect is looked at again whose target cannot be reached while it is unknown what an earlier try did. */
+const UNREACHABLE_LOOK_MS = 30_000;
+
+/** A settlement whose news got lost on its way to the turn is read again after this time (D16). */
+const RECHECK_MS = 600_000;
+
 /** Takes an effect from its proposal to its settled end (D10, D13, D21). */
 export async function runEffect(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
   if (call.phase === 'start' && call.ref.needsApproval && !(await propose(session, call, scope))) return;
@@ -61,16 +67,18 @@ async function performUntilSettled(session: Session, turn: TurnProgress, call: C
       const outcome = await perform(session, call, scope);
       if (outcome.kind === 'settled') return;
       retryAfterMs = outcome.retryAfterMs;
-      if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
       call.phase = 'open';
+      if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
     }
     const next = await session.activity(() => reconcile(call.ref.key));
     if (next.kind === 'settled' || !(await follow(session, turn, call, retryAfter(next, retryAfterMs)))) return;
   }
 }
 
+type Open = Exclude<ReconcileResult, { kind: 'settled' }> & { failed?: true };
+
 /** Sending again waits at least as long as the target asked for; looking does not (D35). */
-function retryAfter(next: Exclude<ReconcileResult, { kind: 'settled' }>, ms: number): Exclude<ReconcileResult, { kind: 'settled' }> {
+function retryAfter(next: Open, ms: number): Open {
   return next.kind === 'redispatch' ? { ...next, afterMs: Math.max(next.afterMs, ms) } : next;
 }
 
@@ -78,23 +86,25 @@ function retryAfter(next: Exclude<ReconcileResult, { kind: 'settled' }>, ms: num
 async function perform(session: Session, call: CallProgress, scope: CancellationScope): Promise<EffectOutcome> {
   const { key, timeoutMs, hasPrecondition, name } = call.ref;
   try {
-    return await session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, timeoutMs, hasPrecondition })));
+    return await session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, beforeMs: call.beforeMs, timeoutMs, hasPrecondition })));
   } catch {
     return { kind: 'uncertain', retryAfterMs: 0 };
   }
 }
 
-async function reconcile(key: string): Promise<ReconcileResult> {
+/** A look that fails is repeated; under a cancel the effect is told as not known instead (D28). */
+async function reconcile(key: string): Promise<ReconcileResult & { failed?: true }> {
   try {
     return await reading('look-up before anything else').reconcileEffect({ key, by: 'resume' });
   } catch {
-    return { kind: 'look_again', afterMs: 5000 };
+    return { kind: 'look_again', afterMs: 5000, failed: true };
   }
 }
 
 /** Whether the loop goes on. A cancelled turn waits for no person and dispatches nothing; its open effects are told as they are (D28). */
-async function follow(session: Session, turn: TurnProgress, call: CallProgress, next: Exclude<ReconcileResult, { kind: 'settled' }>): Promise<boolean> {
+async function follow(session: Session, turn: TurnProgress, call: CallProgress, next: Open): Promise<boolean> {
   if (next.kind === 'look_again') {
+    if (turn.cancelled && next.failed === true) return false;
     await pause(session, next.afterMs);
     if (session.mustRollOver()) throw new Rollover();
     return true;
@@ -106,6 +116,7 @@ async function follow(session: Session, turn: TurnProgress, call: CallProgress, 
   // A try that failed before its claim is counted like one that could not be sent, so that this ends.
   if (next.generation === null && !(await mayTryAgain(session, turn, call))) return false;
   call.generation = next.generation;
+  call.beforeMs = next.beforeMs;
   call.phase = 'perform';
   return true;
 }
@@ -114,7 +125,7 @@ async function waitForSettlement(session: Session, turn: TurnProgress, call: Cal
   const { key, name } = call.ref;
   session.unknown.add(key);
   try {
-    await session.waitFor('waiting_unknown', key, `it is not known whether ${name} was done: ledger entry ${key}`, () => session.settled.has(key), lookAgainMs);
+    await session.waitFor('waiting_unknown', key, `it is not known whether ${name} was done: ledger entry ${key}`, () => session.settled.has(key), lookAgainMs ?? RECHECK_MS);
   } finally {
     session.unknown.delete(key);
   }
@@ -123,13 +134,15 @@ async function waitForSettlement(session: Session, turn: TurnProgress, call: Cal
   if (turn.cancelled) return false;
   if (settled !== undefined && settled !== 'changed' && settled.result === 'retrying') {
     call.generation = settled.generation;
+    // A person who knows the target permits it, whatever the target may have forgotten (D16).
+    call.beforeMs = null;
     call.phase = 'perform';
   }
   return true;
 }
 
 /** Under a cancel nothing is dispatched again; what a look-up proved not to have happened is recorded as not done (D28). */
-async function endUndone(session: Session, call: CallProgress, next: Exclude<ReconcileResult, { kind: 'settled' }>): Promise<false> {
+async function endUndone(session: Session, call: CallProgress, next: Open): Promise<false> {
   if (next.kind === 'redispatch' && next.generation !== null) {
     await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason: 'It was cancelled before it was done.' }));
   }
@@ -146,12 +159,13 @@ async function holdOff(session: Session, turn: TurnProgress, ms: number): Promis
   if (ms > 0) await session.activity(() => condition(() => turn.cancelled, ms));
 }
 
+/** False when it ends here. What an earlier try may have done is no matter of giving up: a person is asked (D13, D16). */
 async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress): Promise<boolean> {
   call.unsent += 1;
   if (turn.cancelled || call.unsent >= MAX_UNSENT) {
     const reason = turn.cancelled ? 'It was cancelled before anything was sent.' : `The target could not be reached in ${call.unsent} tries; nothing was sent.`;
-    await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
-    return false;
+    const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
+    return !settled && !turn.cancelled && waitForSettlement(session, turn, call, UNREACHABLE_LOOK_MS);
   }
   await holdOff(session, turn, UNSENT_WAIT_MS[call.unsent - 1] ?? 0);
   return true;

@@ -125,9 +125,11 @@ async function cancel(session: Session, input: CancelInput, interrupt: Interrupt
   const turnId = input?.turnId ?? session.current();
   if (turnId === null) return { result: 'refused', message: 'no turn is running' };
   const answer = await session.activity(() => store.cancel({ ...input, turnId, workflowId: workflowInfo().workflowId }));
-  if (answer.result !== 'cancelling') return answer;
+  if (answer.result === 'refused') return answer;
   const target = answer.turnId;
+  // Also when the record says that it has ended: this step may have run before, and the turn must hear of it (D31).
   if (session.cancel(target)) interrupt();
+  if (answer.result === 'already_ended') return answer;
   if (session.current() === target) return answer;
   session.drop(target);
   const status = await session.activity(() => store.end({ turnId: target, status: 'cancelled', reason: null }));
@@ -137,6 +139,8 @@ async function cancel(session: Session, input: CancelInput, interrupt: Interrupt
 async function settle(session: Session, input: SettleInput): Promise<SettleAnswer> {
   const answer = await session.activity(() => store.settle({ ...input, workflowId: workflowInfo().workflowId }));
   if (answer.result !== 'refused') session.settled.set(answer.key, answer);
+  // Settled elsewhere or changed: the step that waits looks at it again.
+  else if (session.unknown.has(input.key)) session.settled.set(input.key, 'changed');
   return answer;
 }
 

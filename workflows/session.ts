@@ -12,6 +12,8 @@ export interface CallProgress {
   proposal: ProposalRef | null;
   /** Of a redispatch: the generation that was judged. */
   generation: number | null;
+  /** Nothing is sent again after this time (D13). */
+  beforeMs: number | null;
   unsent: number;
 }
 

@@ -1,4 +1,4 @@
-import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { ModelStepResult } from '../contracts/steps.js';
 import type { FinalStatus } from '../contracts/turn.js';
 import { afterReply, batches, mayAsk } from '../domain/turn-loop.js';
@@ -17,6 +17,8 @@ export async function runTurn(session: Session, turn: TurnProgress, scope: Cance
   const ending = await modelLoop(session, turn, scope);
   if (ending.status === 'completed' && turn.summaryTiming === 'turn_end') await summarizeAll(session, turn, scope);
   await session.noted();
+  // The cancel must be in the history before the record says that the turn has ended, or a lost workflow task would forget it (D31).
+  if (ending.status === 'cancelled') await session.activity(() => sleep(1));
   return session.activity(() => store.end({ turnId: turn.turnId, ...ending }));
 }
 
@@ -32,7 +34,7 @@ async function modelLoop(session: Session, turn: TurnProgress, scope: Cancellati
     if (next.do === 'finish') return { status: 'completed', reason: null };
     if (next.do === 'end') return { status: next.status, reason: next.reason };
     turn.loop = next.state;
-    if (next.do === 'run_calls') turn.calls = next.calls.map((ref): CallProgress => ({ ref, phase: 'start', proposal: null, generation: null, unsent: 0 }));
+    if (next.do === 'run_calls') turn.calls = next.calls.map((ref): CallProgress => ({ ref, phase: 'start', proposal: null, generation: null, beforeMs: null, unsent: 0 }));
   }
 }
 

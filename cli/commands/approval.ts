@@ -3,7 +3,7 @@ import { approvalStateSchema, type ApprovalState } from '../../contracts/approva
 import type { JsonObject } from '../../contracts/json.js';
 import { EXIT, type CommandContext } from '../context.js';
 import { formatApproval, formatApprovals, formatDecision } from '../format-approval.js';
-import { argumentsOption } from '../options.js';
+import { argumentsOption, wholeNumberOption } from '../options.js';
 import type { Register } from '../program.js';
 
 interface DecideOptions {
@@ -19,10 +19,11 @@ export const registerApproval: Register = (program, run) => {
     .description('Lists proposals, oldest first (default: pending)')
     .option('--thread <id>', 'only those of this conversation')
     .addOption(new Option('--state <state>', 'proposals in this state').choices(approvalStateSchema.options))
+    .option('--limit <n>', 'at most so many (default 100, no more than 500)', wholeNumberOption)
     .addHelpText('after', '\nExample:\n  holdfast approval list --json')
-    .action((options: { thread?: string; state?: ApprovalState }, command: Command) =>
+    .action((options: { thread?: string; state?: ApprovalState; limit?: number }, command: Command) =>
       run(command, async (context) => {
-        const found = await (await context.client()).approvals({ threadId: options.thread, state: options.state });
+        const found = await (await context.client()).approvals({ threadId: options.thread, state: options.state, limit: options.limit });
         context.print(found, formatApprovals(found));
         return EXIT.done;
       }));

@@ -8,7 +8,7 @@ import type { Register } from '../program.js';
 import { clientSettings } from '../runtime.js';
 import { printable } from '../text.js';
 
-const LEAST_NODE = [20, 3] as const;
+const LEAST_NODE = [20, 19] as const;
 
 export const registerDoctor: Register = (program, run) => {
   program

@@ -21,7 +21,7 @@ export const registerLedger: Register = (program, run) => {
     .addOption(new Option('--state <state>', 'only entries in this state').choices(ledgerStateSchema.options))
     .option('--turn <turn>', 'only this turn and its children')
     .addOption(new Option('--kind <kind>', 'only entries of this kind').choices(entryKindSchema.options))
-    .option('--limit <n>', 'at most so many (500)', wholeNumberOption)
+    .option('--limit <n>', 'at most so many (default 100, no more than 500)', wholeNumberOption)
     .addHelpText('after', '\nExample:\n  holdfast ledger list --state unknown')
     .action((options: ListOptions, command: Command) =>
       run(command, async (context) => {

@@ -25,7 +25,7 @@ export const registerTurn: Register = (program, run) => {
     .description('Lists turns, newest first')
     .addOption(new Option('--status <status>', 'only turns that stand like this').choices(turnStatusSchema.options))
     .option('--thread <id>', 'only turns of this conversation')
-    .option('--limit <n>', 'at most so many (500)', wholeNumberOption)
+    .option('--limit <n>', 'at most so many (default 50, no more than 500)', wholeNumberOption)
     .addHelpText('after', '\nExample:\n  holdfast turn list --status waiting_approval')
     .action((options: { status?: TurnStatus; thread?: string; limit?: number }, command: Command) =>
       run(command, async (context) => {

@@ -64,10 +64,12 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
   readSettings(env, NOT_STARTED);
   const stack = await startStack({ stateDir, env, log: context.note, memory });
   teardown.add('servers', () => stack.stop());
+  // A profile or a key for another server is not for the one that was started here.
+  if (stack.uiUrl !== null) for (const name of Object.keys(env)) if (name.startsWith('TEMPORAL_')) delete env[name];
   stop.signal.throwIfAborted();
   const state: DevState = {
     pid: process.pid, temporalAddress: stack.temporalAddress, namespace: stack.namespace, uiUrl: stack.uiUrl, dsn: stack.dsn, apiUrl: null,
-    taskQueue: env['HOLDFAST_TASK_QUEUE'] ?? 'holdfast', configFile: resolve(context.io.cwd, context.globals.config ?? 'holdfast.toml'),
+    taskQueue: env['HOLDFAST_TASK_QUEUE'] || 'holdfast', configFile: resolve(context.io.cwd, context.globals.config ?? 'holdfast.toml'),
   };
   const settings = readSettings(env, state);
   await migrateSchema(settings.postgres.dsn);

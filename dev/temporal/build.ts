@@ -9,7 +9,7 @@ const KEEP = 2_000;
 
 /** Builds the official Temporal CLI with `go` into the cache. Throws with the end of Go's output when that fails. */
 export function buildTemporal(go: string, folder: string, env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<string> {
-  log(`Temporal: building ${MODULE} with ${go} (5 to 10 minutes, once)`);
+  log(`Temporal: building ${MODULE} with ${go} (about 5 minutes, once)`);
   return intoCache(folder, env, async (scratch) => {
     await goInstall(go, { ...env, GOBIN: scratch }, log);
     return { binary: join(scratch, 'temporal'), version: VERSION };

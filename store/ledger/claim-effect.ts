@@ -6,6 +6,8 @@ export interface EffectClaim {
   key: string;
   /** Null for the first dispatch; for a redispatch the generation that was judged (D17). */
   generation: number | null;
+  /** The claim is refused after this time, milliseconds since the epoch: however long it waited, a forgotten key is not sent again (D13). */
+  beforeMs: number | null;
   physicalCallId: string;
   timeoutMs: number;
 }
@@ -40,7 +42,7 @@ export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectCla
        update ledger_entry e set state = 'dispatched', version = e.version + 1, generation = e.generation + 1, dispatched_at = now(),
          inflight_until = now() + $4 * interval '1 millisecond', reason = null
        from allowed
-       where e.key = allowed.key and e.kind = 'effect'
+       where e.key = allowed.key and e.kind = 'effect' and ($5::float8 is null or extract(epoch from now()) * 1000 < $5)
          and ((e.state = 'pending' and $2::int is null) or (e.state in ('dispatched', 'unknown') and e.generation = $2::int))
        returning e.key, e.state, e.generation, e.args, e.args_digest, e.name, allowed.definition_digest
      ), physical as (
@@ -50,7 +52,7 @@ export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectCla
      union all
      select false, state, generation, args, args_digest, name, '', not exists (select from allowed) from ledger_entry
      where key = $1 and not exists (select from claimed)`,
-    [claim.key, claim.generation, claim.physicalCallId, claim.timeoutMs],
+    [claim.key, claim.generation, claim.physicalCallId, claim.timeoutMs, claim.beforeMs],
   );
   const row = rows[0];
   if (row === undefined) throw new Error(`ledger entry ${claim.key} is not stored`);

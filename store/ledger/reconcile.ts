@@ -1,5 +1,5 @@
 import type { Json } from '../../contracts/json.js';
-import type { LookupVerdict } from '../../contracts/ledger.js';
+import type { LedgerState, LookupVerdict } from '../../contracts/ledger.js';
 import type { Db } from '../pool.js';
 
 /** Every look-up is kept, also an inconclusive one (D15). */
@@ -39,17 +39,22 @@ export async function markUnknown(db: Db, key: string, generation: number, reaso
 /**
  * Ends an effect of which every try is proven to have had none: it was not done (D10). An entry with a try that may have had its effect
  * becomes `unknown` instead: nothing turns it into `failed` but proof (D15). One that is `unknown` already stays as it is, so that the version a
- * person saw stays valid (D16).
+ * person saw stays valid (D16). Answers whether the entry is settled.
  */
-export async function giveUpUnsent(db: Db, key: string, reason: string): Promise<void> {
-  await db.query(
-    `update ledger_entry e set version = e.version + 1, reason = $2,
-       state = case when proof.none then (case e.state when 'unknown' then 'reconciled' else 'failed' end) else 'unknown' end,
-       outcome = case when proof.none and e.state = 'unknown' then 'failed' end
-     from (select not exists (select from physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none) proof
-     where e.key = $1 and (e.state = 'dispatched' or (e.state = 'unknown' and proof.none))`,
+export async function giveUpUnsent(db: Db, key: string, reason: string): Promise<boolean> {
+  const { rows } = await db.query<{ state: LedgerState }>(
+    `with changed as (
+       update ledger_entry e set version = e.version + 1, reason = case when proof.none then $2 else 'an earlier call of it may have had its effect' end,
+         state = case when proof.none then (case e.state when 'unknown' then 'reconciled' else 'failed' end) else 'unknown' end,
+         outcome = case when proof.none and e.state = 'unknown' then 'failed' end
+       from (select not exists (select from physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none) proof
+       where e.key = $1 and (e.state = 'dispatched' or (e.state = 'unknown' and proof.none))
+       returning e.state
+     )
+     select coalesce((select state from changed), e.state) as state from ledger_entry e where e.key = $1`,
     [key, reason],
   );
+  return rows[0]?.state !== 'unknown';
 }
 
 /** Effects that were refused before any call: a target condition no longer held (D25), or their preview could not be made. */
@@ -57,12 +62,17 @@ export async function refuseEffect(db: Db, key: string, reason: string): Promise
   await db.query(`update ledger_entry set state = 'failed', reason = $2, version = version + 1 where key = $1 and state = 'pending'`, [key, reason]);
 }
 
-/** Open entries whose physical call can no longer be on its way, oldest first: work for the sweep (D15). */
+/**
+ * Open entries that can be looked up and whose physical call can no longer be on its way: work for the sweep (D15). Those that were not looked
+ * at for the longest time come first, so that none starves behind others.
+ */
 export async function openEffects(db: Db, limit: number): Promise<{ key: string; workflowId: string }[]> {
   const { rows } = await db.query<{ key: string; workflowId: string }>(
     `select e.key, t.workflow_id as "workflowId" from ledger_entry e join turn t using (turn_id)
      where e.kind = 'effect' and e.state in ('dispatched', 'unknown') and e.inflight_until < now()
-     order by e.inflight_until limit $1`,
+       and exists (select from definition d, jsonb_array_elements(d.body -> 'effects') effect
+         where d.digest = t.definition_digest and effect ->> 'name' = e.name and jsonb_typeof(effect -> 'lookup') = 'object')
+     order by coalesce((select max(v.at) from evidence v where v.key = e.key), e.inflight_until) limit $1`,
     [limit],
   );
   return rows;

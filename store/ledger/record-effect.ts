@@ -15,14 +15,14 @@ export interface EffectRecord {
 
 /**
  * Records how a physical call ended and answers the entry's state, or null when a newer generation owns the entry (D17). A rejection does not
- * settle an entry while an earlier call of it may still have had its effect (D15).
+ * settle an entry while an earlier call of it may have had its effect, or is known to have had it (D15, D17).
  */
 export async function recordEffect(db: Db, record: EffectRecord): Promise<LedgerState | null> {
   const { rows } = await db.query<{ state: LedgerState | null }>(
     `with recorded as (
        update ledger_entry e set version = e.version + 1, external_id = $5, result = $6, reason = $7,
          state = case when $4 in ('failed', 'conflict') and exists (
-           select from physical_call p where p.key = e.key and p.id <> $3 and p.outcome in ('open', 'uncertain')) then 'unknown' else $4 end
+           select from physical_call p where p.key = e.key and p.id <> $3 and p.outcome in ('open', 'uncertain', 'succeeded')) then 'unknown' else $4 end
        where e.key = $1 and e.generation = $2 and e.state = 'dispatched'
        returning e.state
      ), physical as (

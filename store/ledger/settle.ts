@@ -15,6 +15,8 @@ export interface SettleEntry {
 
 interface Row {
   changed: boolean;
+  /** The same word of the same person is what stands: this step ran before and its answer got lost (D2). */
+  repeated: boolean;
   state: LedgerState;
   version: number;
   generation: number;
@@ -24,7 +26,7 @@ interface Row {
 
 /**
  * Settles an unknown effect by a person's word, against the version that they saw (D16). `retry` only permits the owning step to dispatch
- * again, so it needs an open turn. The reason is kept as evidence.
+ * again, so it needs an open turn. The reason is kept as evidence. An identical repeat gets the same answer.
  */
 export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAnswer> {
   const { rows } = await db.query<Row>(
@@ -40,9 +42,9 @@ export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAn
      ), noted as (
        insert into evidence (key, by, note) select key, $6, 'settled as ' || $3 || ': ' || $5 from changed
      )
-     select true as changed, state, version, generation, ended, workflow_id as "workflowId" from changed
+     select true as changed, false as repeated, state, version, generation, ended, workflow_id as "workflowId" from changed
      union all
-     select false, e.state, e.version, e.generation, seen.ended, seen.workflow_id from ledger_entry e join seen using (key) where not exists (select from changed)`,
+     select false, e.version = $2 + 1 and exists (select from evidence v where v.key = e.key and v.by = $6 and v.note = 'settled as ' || $3 || ': ' || $5), e.state, e.version, e.generation, seen.ended, seen.workflow_id from ledger_entry e join seen using (key) where not exists (select from changed)`,
     [settle.key, settle.version, settle.outcome, settle.externalId, settle.reason, settle.by, settle.workflowId],
   );
   return answer(settle, rows[0]);
@@ -50,7 +52,7 @@ export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAn
 
 function answer(settle: SettleEntry, row: Row | undefined): SettleAnswer {
   if (row === undefined) return { result: 'refused', code: 'unknown_entry', message: `there is no effect with the key ${settle.key}` };
-  if (row.changed) return { result: settle.outcome === 'retry' ? 'retrying' : 'settled', key: settle.key, version: row.version, generation: row.generation };
+  if (row.changed || row.repeated) return { result: settle.outcome === 'retry' ? 'retrying' : 'settled', key: settle.key, version: row.version, generation: row.generation };
   if (settle.workflowId !== null && settle.workflowId !== row.workflowId) {
     return { result: 'refused', code: 'unknown_entry', message: `the entry belongs to the workflow ${row.workflowId}; settle there` };
   }

@@ -9,7 +9,7 @@ export async function attachInput(db: Db, inputId: string, into: string, beforeS
     `with merged as (
        update turn set merged_into = $2, merged_step = case when $4::text is null then $3::int end, status = 'completed', ended_at = now()
        where turn_id = $1 and merged_into is null and ended_at is null and cancel_requested_at is null
-         and (agent, thread_id) = (select agent, thread_id from turn where turn_id = $2)
+         and (agent, thread_id) = (select agent, thread_id from turn where turn_id = $2 and ended_at is null)
        returning input ->> 'text' as text
      ), answered as (
        update ledger_entry set state = 'succeeded', version = version + 1, result = to_jsonb(merged.text)

@@ -64,7 +64,7 @@ describe('http perform: what an answer means (D10)', () => {
     ['server error', 500, '', 'uncertain'],
     ['unavailable', 503, '', 'uncertain'],
     ['a bare 409', 409, { error: 'busy' }, 'uncertain'],
-    ['a 409 that names a mismatch', 409, { error: 'idempotency_mismatch' }, 'conflict'],
+    ...[400, 409, 422].map((status): [string, number, unknown, string] => [`a ${status} that names a mismatch`, status, { error: 'idempotency_mismatch' }, 'conflict']),
     ['success with an id', 200, { id: 'R-1' }, 'succeeded'],
     ['success with a numeric id', 200, { id: 17 }, 'succeeded'],
     ['success without the id', 200, { ok: true }, 'uncertain'],
@@ -87,6 +87,8 @@ describe('http perform: what an answer means (D10)', () => {
   it('D14: a mismatch is only taken as conflict where the target declares it', async () => {
     target.answer = reply(409, { error: 'idempotency_mismatch' });
     expect((await perform({ idempotency: { header: 'K', retentionMs: 1000, onMismatch: 'ignored' } })).kind).toBe('uncertain');
+    expect((await perform(http({ rejects: [409] }))).kind).toBe('conflict');
+    target.answer = reply(409, { error: 'fully_booked' });
     expect((await perform(http({ rejects: [409] }))).kind).toBe('rejected');
   });
 

@@ -29,8 +29,8 @@ function decide({ keys = false, lookup = null, verdict = null, policy = NEVER, a
   });
 }
 
-const SEND: RecoveryDecision = { action: 'redispatch', afterMs: 0, basis: 'absent' };
-const RESEND: RecoveryDecision = { action: 'redispatch', afterMs: 0, basis: 'key' };
+const SEND: RecoveryDecision = { action: 'redispatch', afterMs: 0, basis: 'absent', beforeMs: null };
+const RESEND: RecoveryDecision = { action: 'redispatch', afterMs: 0, basis: 'key', beforeMs: 100_000 };
 const ASK: RecoveryDecision = { action: 'unknown', lookAgainMs: null };
 const ASK_AND_LOOK: RecoveryDecision = { action: 'unknown', lookAgainMs: 30_000 };
 const FORGOTTEN = { nowMs: 100_001 };
@@ -49,7 +49,7 @@ describe('recovery of a dispatched effect (D13)', () => {
     ['absent, not authoritative, with a key: sent again', { keys: true, lookup: EVENTUAL, verdict: 'absent' }, RESEND],
     ['absent, not authoritative, no key: unknown', { lookup: EVENTUAL, verdict: 'absent' }, ASK_AND_LOOK],
     ['absent, not authoritative, key forgotten: unknown', { keys: true, lookup: EVENTUAL, verdict: 'absent', facts: FORGOTTEN }, ASK_AND_LOOK],
-    ['absent, not authoritative, the policy tries again', { lookup: EVENTUAL, verdict: 'absent', policy: BOUNDED }, { action: 'redispatch', afterMs: 5000, basis: 'policy' }],
+    ['absent, not authoritative, the policy tries again', { lookup: EVENTUAL, verdict: 'absent', policy: BOUNDED }, { action: 'redispatch', afterMs: 5000, basis: 'policy', beforeMs: null }],
     ['inconclusive with a key: sent again', { keys: true, lookup: AUTHORITATIVE, verdict: 'inconclusive' }, RESEND],
     ['inconclusive, no key: unknown', { lookup: AUTHORITATIVE, verdict: 'inconclusive' }, ASK_AND_LOOK],
     ['inconclusive, no key: the policy does not apply', { lookup: AUTHORITATIVE, verdict: 'inconclusive', policy: BOUNDED }, ASK_AND_LOOK],
@@ -59,14 +59,14 @@ describe('recovery of a dispatched effect (D13)', () => {
     ['key only, at the end of its retention: unknown', { keys: true, facts: { nowMs: 100_000 } }, ASK],
     ['key only, forgotten: the policy does not help', { keys: true, policy: BOUNDED, facts: FORGOTTEN }, ASK],
     ['neither: unknown', {}, ASK],
-    ['neither: the policy tries again', { policy: BOUNDED }, { action: 'redispatch', afterMs: 5000, basis: 'policy' }],
-    ['neither: not while the call may be on its way', { policy: BOUNDED, facts: { nowMs: 1000 } }, { action: 'redispatch', afterMs: 9000, basis: 'policy' }],
+    ['neither: the policy tries again', { policy: BOUNDED }, { action: 'redispatch', afterMs: 5000, basis: 'policy', beforeMs: null }],
+    ['neither: not while the call may be on its way', { policy: BOUNDED, facts: { nowMs: 1000 } }, { action: 'redispatch', afterMs: 9000, basis: 'policy', beforeMs: null }],
     ['neither: the policy is used up', { policy: BOUNDED, facts: { triesMade: 3 } }, ASK],
     ['neither: the approval permits fewer tries', { policy: BOUNDED, attempts: 1 }, ASK],
     ['a resend under the key is no new try of the approval', { keys: true, attempts: 1, facts: { triesMade: 5 } }, RESEND],
     ['a resend that would leave after the retention is not planned', { keys: true, facts: { nowMs: 99_500, dispatches: 3 } }, ASK],
-    ['repeated sending backs off', { keys: true, facts: { dispatches: 4 } }, { action: 'redispatch', afterMs: 4000, basis: 'key' }],
-    ['the back-off ends at a minute', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { dispatches: 500 } }, { action: 'redispatch', afterMs: 60_000, basis: 'absent' }],
+    ['repeated sending backs off', { keys: true, facts: { dispatches: 4 } }, { action: 'redispatch', afterMs: 4000, basis: 'key', beforeMs: 100_000 }],
+    ['the back-off ends at a minute', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { dispatches: 500 } }, { action: 'redispatch', afterMs: 60_000, basis: 'absent', beforeMs: null }],
   ];
   it.each(rows)('D13: %s', (_what, row, decision) => {
     expect(decide(row)).toEqual(decision);

@@ -11,7 +11,7 @@ describe('I5: settings', () => {
   it('I5: defaults hold when nothing is set', () => {
     expect(readSettings(NO_FILE, null)).toEqual({
       temporal: { address: '127.0.0.1:7233', namespace: 'default' }, postgres: { dsn: 'postgres://127.0.0.1:5432/holdfast', poolMax: 5 }, taskQueue: 'holdfast',
-      api: { host: '127.0.0.1', port: 8088, url: 'http://127.0.0.1:8088' }, auth: 'dev', logLevel: 'info', uiContent: false,
+      api: { host: '127.0.0.1', port: 8088, url: 'http://127.0.0.1:8088' }, auth: 'dev', logLevel: 'info',
     });
   });
 
@@ -24,11 +24,11 @@ describe('I5: settings', () => {
   it('I5: the environment stands above a running dev stack', () => {
     const env = {
       ...NO_FILE, TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'prod', POSTGRES_ORCH_DSN: 'postgres://db/x', HOLDFAST_TASK_QUEUE: 'q', HOLDFAST_API_PORT: '9', MEMORY_PG_POOL_MAX: '12',
-      HOLDFAST_LOG_LEVEL: 'debug', HOLDFAST_UI_CONTENT: '1',
+      HOLDFAST_LOG_LEVEL: 'debug',
     };
     expect(readSettings(env, DEV)).toEqual({
       temporal: { address: 'temporal:7233', namespace: 'prod' }, postgres: { dsn: 'postgres://db/x', poolMax: 12 }, taskQueue: 'q',
-      api: { host: '127.0.0.1', port: 9, url: 'http://127.0.0.1:9' }, auth: 'dev', logLevel: 'debug', uiContent: true,
+      api: { host: '127.0.0.1', port: 9, url: 'http://127.0.0.1:9' }, auth: 'dev', logLevel: 'debug',
     });
   });
 
@@ -55,7 +55,6 @@ describe('I5: settings', () => {
     [{ MEMORY_PG_POOL_MAX: '1.5' }, 'environment: MEMORY_PG_POOL_MAX = "1.5": must be a whole number'],
     [{ HOLDFAST_LOG_LEVEL: 'loud' }, 'environment: HOLDFAST_LOG_LEVEL = "loud": allowed: "trace", "debug", "info", "warn", "error", "fatal", "silent"'],
     [{ HOLDFAST_AUTH: 'tokens' }, 'environment: HOLDFAST_AUTH = "tokens": allowed: "dev"'],
-    [{ HOLDFAST_UI_CONTENT: 'yes' }, 'environment: HOLDFAST_UI_CONTENT = "yes": allowed: "0", "1", "false", "true"'],
     [{ TEMPORAL_ADDRESS: 'http://x:1' }, 'environment: TEMPORAL_ADDRESS = "http://x:1": must be host:port, without http://'],
     [{ TEMPORAL_TLS: 'yes' }, 'environment: TEMPORAL_TLS = "yes": allowed: "0", "1", "false", "true"'],
     [{ TEMPORAL_PROFILE: 'nobody' }, "environment: TEMPORAL_*: Temporal's settings cannot be read: Profile 'nobody' not found in config data"],
