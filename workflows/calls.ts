@@ -1,4 +1,4 @@
-import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation, sleep } from '@temporalio/workflow';
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
 import { repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
@@ -44,6 +44,9 @@ async function runChildAgent(key: string): Promise<void> {
 /** Waits for new input of the conversation; it becomes the result of the call (D4). An input that is no new one is no answer. */
 async function askUser(session: Session, turn: TurnProgress, call: CallProgress): Promise<void> {
   const { key } = call.ref;
+  call.phase = 'open';
+  // The question is in the history before anybody can read that the turn waits: with a lost workflow task an answer could come before it (D4).
+  await session.activity(() => sleep(1));
   for (;;) {
     call.phase = 'open';
     await session.waitFor('waiting_input', key, 'the agent asked a question', () => session.answers.length > 0, null);

@@ -98,7 +98,8 @@ function validateDecision(session: Session, input: DecideInput): void {
     if (session.decided.has(input?.approvalId)) return;
     throw refusal('unknown_approval', 'no approval of that id is waiting in this conversation; name the approval and its hash');
   }
-  if (pending.proposal.hash !== input.hash) throw refusal('wrong_hash', `the hash is not that of version ${pending.proposal.version}; look at the proposal again`);
+  // An edit that made the newest version has the hash of the one before; its repeat is told so by the record (D23).
+  if (pending.proposal.hash !== input.hash && input.decision !== 'edit') throw refusal('wrong_hash', `the hash is not that of version ${pending.proposal.version}; look at the proposal again`);
   if (pending.proposal.expiresAt <= Date.now()) throw refusal('expired', 'the time to decide has passed; nothing was done and nothing will be');
 }
 
