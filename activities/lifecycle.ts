@@ -38,6 +38,9 @@ export async function open(deps: ActivityDeps, input: ConversationRef & { turnId
   };
 }
 
+/** Does nothing. To schedule it puts what its workflow has decided so far into the history, which a local activity does not. */
+export async function checkpoint(_deps: ActivityDeps, _input: Record<string, never>): Promise<void> {}
+
 /** Ends a turn: messages, memory and outcome in one transaction. */
 export async function end(deps: ActivityDeps, input: EndTurn): Promise<FinalStatus> {
   await deps.probe('before_report', input.turnId);

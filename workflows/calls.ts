@@ -1,6 +1,6 @@
-import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation, sleep } from '@temporalio/workflow';
+import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
-import { repeatable, store } from './activities.js';
+import { checkpoint, repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
 import { failureText, summarizeCall } from './turn.js';
@@ -46,14 +46,14 @@ async function askUser(session: Session, turn: TurnProgress, call: CallProgress)
   const { key } = call.ref;
   call.phase = 'open';
   // The question is in the history before anybody can read that the turn waits: with a lost workflow task an answer could come before it (D4).
-  await session.activity(() => sleep(1));
+  await session.activity(() => checkpoint('a question was asked'));
   for (;;) {
     call.phase = 'open';
-    await session.waitFor('waiting_input', key, 'the agent asked a question', () => session.answers.length > 0, null);
-    const inputId = session.answers.shift();
-    if (inputId === undefined && turn.cancelled) return;
-    // Another question of the same reply took the answer.
-    if (inputId === undefined) continue;
+    // Questions of one reply are answered in its order.
+    const isNext = () => turn.calls?.find(({ ref, phase }) => ref.kind === 'input' && phase === 'open') === call;
+    await session.waitFor('waiting_input', key, 'the agent asked a question', () => session.answers.length > 0 && isNext(), null);
+    if (turn.cancelled) return;
+    const inputId = session.answers.shift()!;
     call.phase = 'perform';
     if (await session.activity(() => store.attach({ inputId, into: turn.turnId, beforeStep: turn.loop.step, answerKey: key }))) return;
   }

@@ -1,8 +1,8 @@
-import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { ModelStepResult } from '../contracts/steps.js';
 import type { FinalStatus } from '../contracts/turn.js';
 import { afterReply, batches, mayAsk } from '../domain/turn-loop.js';
-import { repeatable, store } from './activities.js';
+import { checkpoint, repeatable, store } from './activities.js';
 import { runCall } from './calls.js';
 import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
@@ -18,7 +18,7 @@ export async function runTurn(session: Session, turn: TurnProgress, scope: Cance
   if (ending.status === 'completed' && turn.summaryTiming === 'turn_end') await summarizeAll(session, turn, scope);
   await session.noted();
   // The cancel must be in the history before the record says that the turn has ended, or a lost workflow task would forget it (D31).
-  if (ending.status === 'cancelled') await session.activity(() => sleep(1));
+  if (ending.status === 'cancelled') await session.activity(() => checkpoint('the turn was cancelled'));
   return session.activity(() => store.end({ turnId: turn.turnId, ...ending }));
 }
 
