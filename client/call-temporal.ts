@@ -11,16 +11,16 @@ export type CallOutcome<T> = { kind: 'answered'; value: T } | Extract<TemporalFa
 
 /**
  * Makes a call whose repetition is harmless (it carries an id), again and again with back-off while the server is busy or away,
- * for 30 s at most. `retryClosed`: a run that closed under our hands is no answer, the next try starts another one.
+ * for 30 s at most. `to`: the workflow that is called. `retryClosed`: a run that closed under our hands is no answer, the next try starts another one.
  * @throws HoldfastError `unreachable`, `no_worker`, `configuration`
  */
-export async function callTemporal<T>(context: ClientContext, call: () => Promise<T>, options: { retryClosed?: boolean } = {}): Promise<CallOutcome<T>> {
+export async function callTemporal<T>(context: ClientContext, to: string, call: () => Promise<T>, options: { retryClosed?: boolean } = {}): Promise<CallOutcome<T>> {
   await context.ready();
   const deadline = Date.now() + PATIENCE_MS;
-  const backOff = new BackOff(50, 2000);
+  const backOff = new BackOff(20, 500);
   for (;;) {
     try {
-      return { kind: 'answered', value: await context.temporal.connection.withDeadline(deadline, call) };
+      return { kind: 'answered', value: await context.lanes.run(to, () => context.temporal.connection.withDeadline(deadline, call)) };
     } catch (error) {
       const failure = classifyTemporalError(error);
       if (failure.kind === 'refused' || (failure.kind === 'closed' && options.retryClosed !== true)) return failure;

@@ -18,7 +18,7 @@ export async function cancel(context: ClientContext, turnId: string, options: { 
   const message: CancelInput = { turnId: route.turnId, as: options.as, ...(options.reason === undefined ? {} : { reason: options.reason }) };
   const id = freshUpdateId('cancel');
   const handle = context.temporal.workflow.getHandle(route.workflowId);
-  const outcome = await callTemporal(context, () => handle.executeUpdate(requestCancelUpdate, { args: [message], updateId: id }));
+  const outcome = await callTemporal(context, route.workflowId, () => handle.executeUpdate(requestCancelUpdate, { args: [message], updateId: id }));
   if (outcome.kind === 'answered') return outcome.value;
   if (outcome.kind === 'refused') return { result: 'refused', message: outcome.message };
   return cancelWithoutRun(context, route.turnId, options.reason);

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { createPool } from '../store/pool.js';
 import { unreachableTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
+import { Lanes } from './lanes.js';
 import type { ClientSettings } from './settings.js';
 
 /** How long Temporal may take to answer for the first time. */
@@ -13,7 +14,12 @@ const CONNECT_MS = 5_000;
  */
 export function openContext(settings: ClientSettings): { context: ClientContext; close(): Promise<void> } {
   const { address, namespace, apiKey, tls } = settings.temporal;
-  const connection = Connection.lazy({ address, ...(apiKey === undefined ? {} : { apiKey }), ...(tls === undefined ? {} : { tls }) });
+  const connection = Connection.lazy({
+    address,
+    // No retries of the library's own: `callTemporal` makes them, within its patience and for the errors that it knows.
+    interceptors: [],
+    ...(apiKey === undefined ? {} : { apiKey }), ...(tls === undefined ? {} : { tls }),
+  });
   const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
   let answered = false;
   const context: ClientContext = {
@@ -21,6 +27,7 @@ export function openContext(settings: ClientSettings): { context: ClientContext;
     temporal: new Client({ connection, namespace }),
     taskQueue: settings.taskQueue,
     temporalAddress: address,
+    lanes: new Lanes(),
     knownAgents: new Set(),
     ready: async () => {
       if (answered) return;

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Pool } from '../store/pool.js';
+import type { Lanes } from './lanes.js';
 
 /** What every verb of the client works with. */
 export interface ClientContext {
@@ -10,6 +11,7 @@ export interface ClientContext {
   temporalAddress: string;
   /** Resolves when Temporal has answered once; rejects with `unreachable`. */
   ready(): Promise<void>;
+  lanes: Lanes;
   /** Agents that are known to exist, so that only the first submit asks. */
   knownAgents: Set<string>;
 }

@@ -50,7 +50,7 @@ async function ask(context: ClientContext, workflowId: string, message: DecideIn
   const deadline = Date.now() + NOT_YET_MS;
   const backOff = new BackOff(20, 250);
   for (;;) {
-    const outcome = await callTemporal(context, () => handle.executeUpdate(submitDecisionUpdate, updateOptions));
+    const outcome = await callTemporal(context, workflowId, () => handle.executeUpdate(submitDecisionUpdate, updateOptions));
     if (outcome.kind === 'answered') return outcome.value;
     if (outcome.kind === 'refused' && outcome.code !== 'unknown_approval') return refusal(isRefusal(outcome.code) ? outcome.code : 'invalid_input', outcome.message);
     const recorded = await storedAnswer(context, message.approvalId, decision, as);

@@ -22,7 +22,7 @@ export async function settle(context: ClientContext, key: string, input: Settlem
   if (!route.ended) {
     const id = freshUpdateId('settle');
     const handle = context.temporal.workflow.getHandle(route.workflowId);
-    const outcome = await callTemporal(context, () => handle.executeUpdate(settleEffectUpdate, { args: [{ key, ...settlement, as }], updateId: id }));
+    const outcome = await callTemporal(context, route.workflowId, () => handle.executeUpdate(settleEffectUpdate, { args: [{ key, ...settlement, as }], updateId: id }));
     if (outcome.kind === 'answered') return outcome.value;
     if (outcome.kind === 'refused') return refusal(isRefusal(outcome.code) ? outcome.code : 'invalid_input', outcome.message);
   }
@@ -38,9 +38,10 @@ export async function settle(context: ClientContext, key: string, input: Settlem
 export async function reconcile(context: ClientContext, key?: string): Promise<LedgerEntryView[]> {
   if (key !== undefined && (await ledgerEntryView(context.pool, key)) === null) throw notFound('ledger entry', key, 'ledger list');
   const keys = key === undefined ? await unsettledKeys(context.pool) : [key];
-  const outcome = await callTemporal(context, () =>
+  const workflowId = key === undefined ? 'holdfast/reconcile/all' : hashedId('holdfast/reconcile/one', key);
+  const outcome = await callTemporal(context, workflowId, () =>
     context.temporal.workflow.execute(RECONCILE_SWEEP, {
-      workflowId: key === undefined ? 'holdfast/reconcile/all' : hashedId('holdfast/reconcile/one', key),
+      workflowId,
       taskQueue: context.taskQueue,
       args: [key === undefined ? {} : { key }],
       // Two operators at once share one sweep.

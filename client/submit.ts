@@ -68,6 +68,7 @@ interface Handed {
 async function hand(context: ClientContext, { agent, threadId, workflowId, turnId, mode }: Handed): Promise<string> {
   const outcome = await callTemporal(
     context,
+    workflowId,
     () =>
       context.temporal.workflow.executeUpdateWithStart(submitInputUpdate, {
         args: [{ turnId, mode }],

@@ -2,7 +2,7 @@ import { isGrpcServiceError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeout
 import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 
 /** gRPC status codes by number: the package that names them is Temporal's own dependency, not ours. */
-const GRPC = { deadlineExceeded: 4, notFound: 5, resourceExhausted: 8, failedPrecondition: 9, aborted: 10, unavailable: 14 } as const;
+const GRPC = { unknown: 2, deadlineExceeded: 4, notFound: 5, resourceExhausted: 8, failedPrecondition: 9, aborted: 10, internal: 13, unavailable: 14 } as const;
 
 /**
  * What an error of a Temporal call means to us. `closed`: no open run under this id (finished, never there, or it ended while it
@@ -26,11 +26,12 @@ export function classifyTemporalError(error: unknown): TemporalFailure {
   const code = grpcCode(error);
   if (code === GRPC.deadlineExceeded) return { kind: 'no_answer' };
   if (code === GRPC.notFound) return { kind: 'closed' };
-  if (code === GRPC.unavailable) return { kind: 'unreachable' };
+  // A proxy that drops a stream between two requests says "internal".
+  if (code === GRPC.unavailable || (code === GRPC.internal && /RST_STREAM|without gRPC status/i.test(messageOf(error)))) return { kind: 'unreachable' };
   if (code === GRPC.failedPrecondition && /already completed|not found/i.test(messageOf(error))) return { kind: 'closed' };
   // A workflow task failed and will be tried again (a worker of another build, for example).
   if (code === GRPC.failedPrecondition && /in failed state/i.test(messageOf(error))) return { kind: 'busy' };
-  if (code === GRPC.resourceExhausted || code === GRPC.aborted) return { kind: 'busy' };
+  if (code === GRPC.resourceExhausted || code === GRPC.aborted || code === GRPC.unknown) return { kind: 'busy' };
   return { kind: 'other' };
 }
 

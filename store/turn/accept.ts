@@ -17,7 +17,10 @@ export interface NewInput extends UserContent {
 /** `intoTurnId`: the turn that works on the input, another one when it became part of that one (D4). */
 export type Accepted = { kind: 'accepted' | 'repeat'; turnId: string; intoTurnId: string; status: TurnStatus } | { kind: 'conflict'; turnId: string };
 
-/** Stores an input once. A repeated request id meets its own row; other content under it is a conflict (D2). */
+/**
+ * Stores an input once. A repeated request id meets its own row; other content under it is a conflict (D2). The row is unique by its id
+ * and by its request id: naming one of the two as the only conflict would let two senders at once collide on the other.
+ */
 export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
   const turnId = turnIdOf(input.agent, input.threadId, input.requestId, sha256Hex);
   const content = storableJson<UserContent>({
@@ -32,7 +35,7 @@ export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
      ), fresh as (
        insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, mode, requester, workflow_id, root_turn_id)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $1)
-       on conflict (agent, thread_id, request_id) do nothing
+       on conflict do nothing
        returning status, input_digest
      )
      select status, input_digest, $1 as into_id, true as fresh from fresh
