@@ -29,5 +29,5 @@ async function cancelWithoutRun(context: ClientContext, turnId: string, reason: 
   if (await cancelQueued(context.pool, turnId, reason ?? 'cancelled')) return { result: 'cancelling', turnId, status: 'cancelled' };
   const now = await turnRoute(context.pool, turnId);
   if (now?.ended === true) return { result: 'already_ended', turnId, status: now.status };
-  return { result: 'refused', message: `The workflow of turn ${turnId} is not running, although the turn has not ended. Send the thread any input to resume it, then cancel again.` };
+  return { result: 'refused', message: `The workflow of turn ${turnId} is not running, although the turn has not ended. Send its request again (the same request id) to resume it, then cancel.` };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { z } from 'zod';
 import { userSchema } from '../contracts/principal.js';
-import { agentNameSchema, submitSchema, threadIdSchema, type Submit, type TurnStatus } from '../contracts/turn.js';
+import { agentNameSchema, isFinal, submitSchema, threadIdSchema, type Submit, type TurnStatus } from '../contracts/turn.js';
 import { workflowIdOf } from '../domain/keys.js';
 import { sha256Hex } from '../store/hash.js';
 import { acceptInput } from '../store/turn/accept.js';
@@ -11,6 +11,7 @@ import { CONVERSATION, WORKFLOW_TASK_TIMEOUT, submitInputUpdate } from '../workf
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
 import { HoldfastError } from './errors.js';
+import { freshUpdateId } from './ids.js';
 import { parseInput } from './parse.js';
 
 /** What a sender gives. Without `threadId` a new conversation begins, without `requestId` the input cannot be repeated safely (D2). */
@@ -36,7 +37,7 @@ const addressSchema = z.object({ agent: agentNameSchema, threadId: threadIdSchem
 
 /**
  * Stores the input, then hands a reference to the conversation in one round trip (D2). A repeat of the same request is answered
- * from PostgreSQL once its turn has begun.
+ * from PostgreSQL once its turn has ended. A turn whose run was terminated by hand is taken up again where it stood.
  * @throws HoldfastError `invalid_input`, `unknown_agent`, `conflict`, `no_worker`, `unreachable`, `refused`
  */
 export async function submit(context: ClientContext, options: SubmitOptions): Promise<Submitted> {
@@ -53,8 +54,12 @@ export async function submit(context: ClientContext, options: SubmitOptions): Pr
     throw new HoldfastError('conflict', `Request id ${JSON.stringify(input.requestId)} already belongs to turn ${accepted.turnId} with another input. Use a new request id for a new input.`);
   }
   const base = { turnId: accepted.turnId, agent, threadId, requestId: input.requestId, status: accepted.status, repeat: accepted.kind === 'repeat' };
-  if (accepted.status !== 'queued') return { ...base, intoTurnId: accepted.intoTurnId };
-  return { ...base, intoTurnId: await hand(context, { agent, threadId, workflowId, turnId: accepted.turnId, mode: input.mode }) };
+  if (isFinal(accepted.status)) return { ...base, intoTurnId: accepted.intoTurnId };
+  // The server would answer for a terminated run what that run answered to the first id.
+  const updateId = base.repeat && !(await isRunning(context, workflowId)) ? freshUpdateId('resume') : accepted.turnId;
+  const begun = accepted.status !== 'queued';
+  const into = await hand(context, { agent, threadId, workflowId, turnId: begun ? accepted.intoTurnId : accepted.turnId, mode: begun ? 'queue' : input.mode, updateId });
+  return { ...base, intoTurnId: begun ? accepted.intoTurnId : into };
 }
 
 interface Handed {
@@ -63,16 +68,17 @@ interface Handed {
   workflowId: string;
   turnId: string;
   mode: 'queue' | 'steer';
+  updateId: string;
 }
 
-async function hand(context: ClientContext, { agent, threadId, workflowId, turnId, mode }: Handed): Promise<string> {
+async function hand(context: ClientContext, { agent, threadId, workflowId, turnId, mode, updateId }: Handed): Promise<string> {
   const outcome = await callTemporal(
     context,
     workflowId,
     () =>
       context.temporal.workflow.executeUpdateWithStart(submitInputUpdate, {
         args: [{ turnId, mode }],
-        updateId: turnId,
+        updateId,
         // An operation object is good for one call, so that a retry makes its own.
         startWorkflowOperation: new WithStartWorkflowOperation(CONVERSATION, {
           workflowId, taskQueue: context.taskQueue, args: [{ agent, threadId }],
@@ -85,6 +91,11 @@ async function hand(context: ClientContext, { agent, threadId, workflowId, turnI
   );
   if (outcome.kind === 'answered') return outcome.value.intoTurnId;
   throw new HoldfastError('refused', outcome.kind === 'refused' ? outcome.message : 'The conversation closed before it took the input. Send it again with the same request id.');
+}
+
+async function isRunning(context: ClientContext, workflowId: string): Promise<boolean> {
+  const outcome = await callTemporal(context, workflowId, () => context.temporal.workflow.getHandle(workflowId).describe());
+  return outcome.kind === 'answered' && outcome.value.status.name === 'RUNNING';
 }
 
 /** A misspelt agent is told at once. Before any worker has registered agents nothing is known, and nothing is refused. */

@@ -1,11 +1,10 @@
-import type { TurnStatus, TurnView } from '../contracts/turn.js';
+import { isFinal, type TurnStatus, type TurnView } from '../contracts/turn.js';
 import { turnStanding } from '../store/views/standing.js';
 import { turnView } from '../store/views/turns.js';
 import { BackOff } from './back-off.js';
 import type { ClientContext } from './context.js';
 import { notFound } from './errors.js';
 
-const FINAL: readonly TurnStatus[] = ['completed', 'cancelled', 'failed', 'rejected', 'budget_exceeded', 'expired'];
 const PERSON: readonly TurnStatus[] = ['waiting_approval', 'waiting_input', 'waiting_review', 'waiting_unknown', 'needs_migration'];
 
 /**
@@ -26,7 +25,7 @@ export interface WaitOptions {
 
 /** Where a status leaves the sender. */
 export function standingOf(status: TurnStatus, behind: boolean): Waited['why'] | 'open' {
-  if (FINAL.includes(status)) return 'ended';
+  if (isFinal(status)) return 'ended';
   if (PERSON.includes(status)) return 'person';
   return behind ? 'behind' : 'open';
 }

@@ -4,12 +4,18 @@ import { jsonSchema } from './json.js';
 import { ledgerStateSchema } from './ledger.js';
 import { soundText } from './text.js';
 
+const FINAL = ['completed', 'cancelled', 'failed', 'rejected', 'budget_exceeded', 'expired'] as const;
+
 export const turnStatusSchema = z.enum([
-  'queued', 'working', 'waiting_approval', 'waiting_input', 'waiting_review', 'waiting_unknown', 'cancelling', 'needs_migration',
-  'completed', 'cancelled', 'failed', 'rejected', 'budget_exceeded', 'expired',
+  'queued', 'working', 'waiting_approval', 'waiting_input', 'waiting_review', 'waiting_unknown', 'cancelling', 'needs_migration', ...FINAL,
 ]);
 export type TurnStatus = z.infer<typeof turnStatusSchema>;
-export type FinalStatus = Extract<TurnStatus, 'completed' | 'cancelled' | 'failed' | 'rejected' | 'budget_exceeded' | 'expired'>;
+export type FinalStatus = (typeof FINAL)[number];
+
+/** Whether a turn with this status has ended; it never changes again (D31). */
+export function isFinal(status: TurnStatus): status is FinalStatus {
+  return (FINAL as readonly TurnStatus[]).includes(status);
+}
 
 /** Longest accepted text of an input, in UTF-16 code units. */
 export const MAX_INPUT_CHARS = 4_000_000;
