@@ -3,6 +3,7 @@ import type { ReconcileResult } from '../contracts/steps.js';
 import { clampMessage } from '../domain/failure.js';
 import { decideRecovery } from '../domain/recovery.js';
 import type { RecoveryDecision } from '../domain/recovery.js';
+import { capabilitiesOf } from '../effects/capabilities.js';
 import type { EffectAdapter, LookupResult } from '../effects/types.js';
 import { addEvidence, giveUpUnsent, markAbsent, markUnknown, openEffects, settleFound } from '../store/ledger/reconcile.js';
 import { recoveryFacts } from '../store/ledger/recovery-facts.js';
@@ -29,7 +30,7 @@ export async function reconcileEffect(deps: ActivityDeps, input: { key: string; 
   const { effect, adapter } = await targetOf(deps, row);
   const found = await lookUp(deps, adapter, effect, row, input.by);
   const decision = decideRecovery({
-    capabilities: adapter.capabilities(effect), lookEveryMs: effect.lookup?.everyMs ?? null, unknownPolicy: effect.unknown,
+    capabilities: capabilitiesOf(effect), lookEveryMs: effect.lookup?.everyMs ?? null, unknownPolicy: effect.unknown,
     approvalAttempts: effect.approval?.attempts ?? null, facts: { ...row, lookup: found?.kind ?? null },
   });
   return apply(deps, row, decision, found, effect.lookup?.everyMs ?? null);
@@ -71,7 +72,7 @@ async function targetOf(deps: ActivityDeps, row: RecoveryRow): Promise<{ effect:
 }
 
 async function lookUp(deps: ActivityDeps, adapter: EffectAdapter, effect: EffectDefinition, row: RecoveryRow, by: string): Promise<LookupResult | null> {
-  if (adapter.capabilities(effect).lookup === null) return null;
+  if (effect.lookup === null) return null;
   const found = await adapter.lookup({ effect, key: row.key, physicalCallId: '', args: row.args }, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
   await addEvidence(deps.pool, { key: row.key, by, found: found.kind, note: clampMessage(found.note) });
   return found;

@@ -1,12 +1,12 @@
 import type { HoldfastClient } from '../client/index.js';
 import { guarantees } from '../domain/capabilities.js';
-import { httpCapabilities } from '../effects/http.js';
+import { capabilitiesOf } from '../effects/capabilities.js';
 import { inline } from './text.js';
 
 /** The capability table of the definitions that new turns use: what each target offers, and what follows from it (D19). */
 export async function capabilityLines(client: HoldfastClient) {
   return (await client.capabilities()).map(({ agent, effect }) => {
-    const capabilities = httpCapabilities(effect);
+    const capabilities = capabilitiesOf(effect);
     return { agent, effect: effect.name, capabilities: { ...capabilities }, guarantees: { ...guarantees(capabilities) } };
   });
 }

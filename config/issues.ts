@@ -34,6 +34,10 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     const allowed = (issue.values as unknown[]).map((item) => JSON.stringify(item)).join(', ');
     return `${issue.input === undefined ? 'is missing; ' : ''}allowed: ${allowed}`;
   }
+  if (issue.code === 'invalid_union' && Array.isArray(issue['options'])) {
+    const given = below(issue.input, String(issue['discriminator']));
+    return `${given === undefined ? 'is missing; ' : ''}allowed: ${issue['options'].map((item) => JSON.stringify(item)).join(', ')}`;
+  }
   if (issue.code === 'too_small') return `must be at least ${String(issue.minimum)}${unit(issue.origin)}`;
   if (issue.code === 'too_big') return `must be at most ${String(issue.maximum)}${unit(issue.origin)}`;
   return undefined;
@@ -42,11 +46,11 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, where: string, shown: unknown): ConfigProblem[] {
   const key = dotted(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(schema, issue.path);
+    const known = knownKeys(schema, issue.path, shown);
     return issue.keys.map((name) => ({ where, key: dotted([...issue.path, name]), message: unknownKey(name, issue.path, known) }));
   }
   if (issue.code === 'invalid_key') return [{ where, key, message: `this name is not allowed: ${issue.issues[0]?.message ?? ''}` }];
-  const value = issue.path.reduce<unknown>((at, part) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[part] : undefined), shown);
+  const value = issue.path.reduce(below, shown);
   return [{ where, key: key === '' ? '(file)' : key, value: showValue(key, value), message: issue.message }];
 }
 
@@ -57,13 +61,24 @@ function unknownKey(name: string, path: PropertyKey[], known: string[]): string 
 }
 
 /** Keys that the schema allows at a path, found through its JSON Schema. */
-function knownKeys(schema: z.ZodType, path: PropertyKey[]): string[] {
+function knownKeys(schema: z.ZodType, path: PropertyKey[], shown: unknown): string[] {
+  let at = shown;
   let node: z.core.JSONSchema.BaseSchema | undefined = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   for (const part of path) {
     const next: unknown = typeof part === 'number' ? node?.items : (node?.properties?.[String(part)] ?? node?.additionalProperties);
-    node = typeof next === 'object' && next !== null && !Array.isArray(next) ? (next as z.core.JSONSchema.BaseSchema) : undefined;
+    node = typeof next === 'object' && next !== null && !Array.isArray(next) ? variant(next as z.core.JSONSchema.BaseSchema, at = below(at, part)) : undefined;
   }
   return Object.keys(node?.properties ?? {});
+}
+
+function below(value: unknown, part: PropertyKey): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined;
+}
+
+/** The one of several shapes that the value's `type` chooses. */
+function variant(node: z.core.JSONSchema.BaseSchema, value: unknown): z.core.JSONSchema.BaseSchema {
+  const type = below(value, 'type');
+  return (node.oneOf as z.core.JSONSchema.BaseSchema[] | undefined)?.find((shape) => below(below(below(shape, 'properties'), 'type'), 'const') === type) ?? node;
 }
 
 function dotted(path: PropertyKey[]): string {

@@ -4,10 +4,19 @@ export type SchemaNode = z.core.JSONSchema.BaseSchema & { kind?: string };
 
 /** One section of the reference: a heading and a Markdown table of its keys; sections inside it follow. */
 export function sections(node: SchemaNode, path: string, about: string, list = false): string[] {
+  const shapes = node.oneOf as SchemaNode[] | undefined;
+  if (shapes !== undefined) return shapes.flatMap((shape) => shapeSections(shape, path, about));
   const entries = Object.entries(node.properties ?? {}).map(([key, child]): [string, SchemaNode] => [key, child as SchemaNode]);
   const rows = entries.filter(([, child]) => inner(child) === null).map(([key, child]) => row(key, child, node.required?.includes(key) ?? false));
   const nested = entries.flatMap(([key, child]) => nestedSections(child, path === '' ? key : `${path}.${key}`));
   return rows.length === 0 ? nested : [[`## \`${list ? `[[${path}]]` : `[${path}]`}\``, '', about, '', ...table(rows)].join('\n'), ...nested];
+}
+
+/** One of several shapes of a table, told apart by its `type`. */
+function shapeSections(shape: SchemaNode, path: string, about: string): string[] {
+  const type = shape.properties?.['type'] as SchemaNode;
+  const name = String(type.const);
+  return sections(shape, path, `${about}. ${type.description ?? ''}.`).map((text) => text.replace(/^## (\S+)$/m, `## $1 with \`type = "${name}"\``));
 }
 
 /** A Markdown table with the columns of every section. */
@@ -27,11 +36,11 @@ function nestedSections(node: SchemaNode, path: string): string[] {
 
 /** The table inside a key: itself, the tables under names of the author's choice, or the items of a list. */
 function inner(node: SchemaNode): { node: SchemaNode; named: boolean; list: boolean } | null {
-  if (node.properties !== undefined) return { node, named: false, list: false };
+  if (node.properties !== undefined || node.oneOf !== undefined) return { node, named: false, list: false };
   const items = node.items as SchemaNode | undefined;
   if (items?.properties !== undefined) return { node: items, named: false, list: true };
   const values = node.additionalProperties as SchemaNode | undefined;
-  return values?.properties === undefined ? null : { node: values, named: true, list: false };
+  return values?.properties === undefined && values?.oneOf === undefined ? null : { node: values, named: true, list: false };
 }
 
 function typeOf(node: SchemaNode): string {

@@ -1,4 +1,4 @@
-import type { HoldfastConfig, ModelConfig } from '../contracts/config.js';
+import type { EffectConfig, HoldfastConfig, ModelConfig } from '../contracts/config.js';
 import type { ConfigProblem } from './error.js';
 import { throwProblems } from './error.js';
 import type { Env } from './substitute.js';
@@ -29,8 +29,16 @@ export function neededSecrets(config: HoldfastConfig): NeededSecret[] {
   });
   const effects = Object.entries(config.effects)
     .filter(([name]) => usedEffects.has(name))
-    .flatMap(([name, effect]) => Object.entries(effect.headers_env).map(([header, variable]) => ({ key: `effects.${name}.headers_env.${header}`, variable })));
+    .flatMap(([name, effect]) => variablesOf(effect).map(([key, variable]) => ({ key: `effects.${name}.${key}`, variable })));
   return [...models, ...effects];
+}
+
+function variablesOf(effect: EffectConfig): [string, string][] {
+  const headers = effect.type === 'http' || effect.type === 'mcp' ? Object.entries(effect.headers_env).map(([header, variable]): [string, string] => [`headers_env.${header}`, variable]) : [];
+  const passed = effect.type === 'mcp' ? effect.env.map((variable): [string, string] => ['env', variable]) : [];
+  const named: [string, string | undefined][] = effect.type === 'postgres' ? [['dsn_env', effect.dsn_env]]
+    : effect.type === 'smtp' ? [['user_env', effect.user_env], ['password_env', effect.password_env]] : [];
+  return [...headers, ...passed, ...named.flatMap(([key, variable]): [string, string][] => (variable === undefined ? [] : [[key, variable]]))];
 }
 
 /** Called when a worker starts. Throws `ConfigError` that names file, key and variable of every secret that is not set. */

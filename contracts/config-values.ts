@@ -29,7 +29,12 @@ export const urlTemplateSchema = z
   .check((context) => report(context, urlProblem(context.value) ?? placeholderProblem(context.value, ['key', 'args'])))
   .meta({ kind: 'URL with {key}, {args.NAME}' });
 
-/** Placeholders of an address, without the braces. */
+/** One SQL statement in which `{key}` and `{args.NAME}` stand for parameters; other braces are refused. */
+export const sqlTemplateSchema = textSchema
+  .check((context) => report(context, placeholderProblem(context.value, ['key', 'args'])))
+  .meta({ kind: 'SQL with {key}, {args.NAME}' });
+
+/** Placeholders of an address or a statement, without the braces. */
 export function placeholdersOf(url: string): string[] {
   return Array.from(url.matchAll(/\{([^{}]*)\}/g), (match) => match[1] ?? '');
 }

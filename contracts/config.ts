@@ -29,7 +29,9 @@ export const configSchema = z.strictObject({
 export type ConfigInput = z.output<typeof configSchema>;
 export type ModelConfig = ConfigInput['models'][string];
 export type AgentConfig = Omit<ConfigInput['agents'][string], 'instructions' | 'instructions_file' | 'kind'> & { instructions: string; kind: 'model' | 'agent' };
-export type EffectConfig = Omit<ConfigInput['effects'][string], 'input_schema' | 'input_schema_file'> & { input_schema: NonNullable<ConfigInput['effects'][string]['input_schema']> };
+type EffectInput = ConfigInput['effects'][string];
+/** Effect by effect type, with its schema read. */
+export type EffectConfig = EffectInput extends infer E ? (E extends EffectInput ? Omit<E, 'input_schema' | 'input_schema_file'> & { input_schema: NonNullable<EffectInput['input_schema']> } : never) : never;
 
 /**
  * The configuration that the product runs with: checked, environment applied, files read, defaults filled in. `file` is what messages

@@ -18,10 +18,26 @@ export function mayDecide(proposal: { roles: string[]; requester: string; reques
 export function proposalText(id: string, version: number, effect: EffectDefinition, args: JsonObject): string {
   const policy = effect.approval as ApprovalPolicy;
   return canonicalJson({
-    id, version, action: effect.name, type: effect.type, method: effect.http.method, url: effect.http.url, args,
-    precondition: policy.precondition === null ? null : { url: policy.precondition.url, expect: policy.precondition.expect },
+    id, version, action: effect.name, type: effect.type, target: targetOf(effect), args,
+    precondition: policy.precondition === null ? null : { ...policy.precondition },
     policy: { approvers: policy.approvers, attempts: policy.attempts, requesterMayApprove: policy.requesterMayApprove, roles: [...policy.roles].sort() },
   });
+}
+
+/** Where the effect happens and by what: the part of a target whose change changes the meaning of an approval. */
+function targetOf(effect: EffectDefinition): JsonObject {
+  switch (effect.type) {
+    case 'http':
+      return { method: effect.http.method, url: effect.http.url };
+    case 'postgres':
+      return { database: effect.postgres.dsnEnv, statement: effect.postgres.statement };
+    case 'smtp':
+      return { host: effect.smtp.host, port: effect.smtp.port, from: effect.smtp.from };
+    case 'mcp':
+      return { ...('url' in effect.mcp.server ? { url: effect.mcp.server.url } : { command: effect.mcp.server.command, args: effect.mcp.server.args }), tool: effect.mcp.tool };
+    case 'function':
+      return { ...effect.function };
+  }
 }
 
 /** Differences first, field by field; fields that stay the same are left out (D21). */

@@ -1,9 +1,9 @@
-import type { Capabilities, EffectDefinition } from '../contracts/effect.js';
+import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json, JsonObject } from '../contracts/json.js';
 
 /** What an adapter is given: the frozen arguments and Holdfast's identity for the intent (D11). */
-export interface EffectCall {
-  effect: EffectDefinition;
+export interface EffectCall<E extends EffectDefinition = EffectDefinition> {
+  effect: E;
   key: string;
   physicalCallId: string;
   args: JsonObject;
@@ -34,12 +34,11 @@ export type PreconditionResult = { holds: true } | { holds: false; message: stri
  * what they could not find out is part of their answer. A request that cannot be built from our own configuration (a secret is not set)
  * is `not_sent`, or `inconclusive` for a look-up, with a message that names the setting. `signal` ends the call at its deadline.
  */
-export interface EffectAdapter {
-  capabilities(effect: EffectDefinition): Capabilities;
-  perform(call: EffectCall, signal: AbortSignal): Promise<PerformResult>;
-  lookup(call: EffectCall, signal: AbortSignal): Promise<LookupResult>;
+export interface EffectAdapter<E extends EffectDefinition = EffectDefinition> {
+  perform(call: EffectCall<E>, signal: AbortSignal): Promise<PerformResult>;
+  lookup(call: EffectCall<E>, signal: AbortSignal): Promise<LookupResult>;
   /** Before and after, for the person who approves (D21). Throws `CallError` when the target cannot be reached. */
-  preview(call: EffectCall, signal: AbortSignal): Promise<PreviewResult>;
+  preview(call: EffectCall<E>, signal: AbortSignal): Promise<PreviewResult>;
   /** Checked again at execution (D25). Throws `CallError` when the target cannot be reached. */
-  precondition(call: EffectCall, signal: AbortSignal): Promise<PreconditionResult>;
+  precondition(call: EffectCall<E>, signal: AbortSignal): Promise<PreconditionResult>;
 }

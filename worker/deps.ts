@@ -2,8 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
 import { roleSchema, userSchema } from '../contracts/principal.js';
-import { createHttpAdapter } from '../effects/http.js';
-import { createEffects } from '../effects/registry.js';
+import { createHttpAdapter } from '../effects/http/adapter.js';
+import { adapterOf } from '../effects/registry.js';
 import { createProviders } from '../providers/registry.js';
 import type { Pool } from '../store/pool.js';
 import { ledgerChangedSignal } from '../workflows/messages.js';
@@ -19,12 +19,12 @@ export interface WorkerParts {
 
 /** The real dependencies of activities. A test replaces single ones; nothing else differs. */
 export function createDeps({ pool, client, log, secrets }: WorkerParts): ActivityDeps {
-  const effects = createEffects({ http: createHttpAdapter({ secrets }) });
+  const adapters = { http: createHttpAdapter({ secrets }) };
   return {
     pool,
     log,
     models: createProviders({ secrets }),
-    adapterOf: (effect) => effects.adapter(effect),
+    adapterOf: (effect) => adapterOf(adapters, effect),
     definition: definitionCache(pool),
     principal: (as) => ({ user: userSchema.parse(as ?? 'dev'), roles: [...roleSchema.options] }),
     probe: async () => undefined,

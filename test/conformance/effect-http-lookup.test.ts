@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { EffectDefinition } from '../../contracts/effect.js';
+import type { HttpEffect } from '../../contracts/effect.js';
 import type { JsonObject } from '../../contracts/json.js';
-import { createHttpAdapter } from '../../effects/http.js';
+import { createHttpAdapter } from '../../effects/http/adapter.js';
 import { effectCall, reserveEffect } from '../support/http-effect.js';
 import { reply, startRawTarget, type RawTarget } from '../support/raw-target.js';
 
@@ -12,7 +12,7 @@ beforeAll(async () => { target = await startRawTarget(); });
 afterAll(() => target.stop());
 beforeEach(() => { target.received.length = 0; });
 
-const look = (change: Partial<EffectDefinition> = {}, args?: JsonObject) => adapter.lookup(effectCall(reserveEffect(target.url, change), 'a/b c', args), calm());
+const look = (change: Partial<HttpEffect> = {}, args?: JsonObject) => adapter.lookup(effectCall(reserveEffect(target.url, change), 'a/b c', args), calm());
 const at = (path: string) => ({ lookup: { url: `${target.url}${path}`, absence: 'authoritative', settleAfterMs: 0, everyMs: 1000 } as const });
 
 describe('http look-up (D13)', () => {

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { EffectDefinition } from '../../contracts/effect.js';
-import { createHttpAdapter } from '../../effects/http.js';
-import { MAX_BODY_BYTES, MAX_RESULT_CHARS } from '../../effects/http-body.js';
+import type { HttpEffect } from '../../contracts/effect.js';
+import { createHttpAdapter } from '../../effects/http/adapter.js';
+import { MAX_BODY_BYTES, MAX_RESULT_CHARS } from '../../effects/http/body.js';
 import { effectCall, reserveEffect } from '../support/http-effect.js';
 import { reply, startRawTarget, type RawTarget } from '../support/raw-target.js';
 
@@ -16,8 +16,8 @@ beforeAll(async () => { target = await startRawTarget(); });
 afterAll(() => target.stop());
 beforeEach(() => { target.received.length = 0; });
 
-const perform = (change: Partial<EffectDefinition> = {}) => adapter.perform(effectCall(reserveEffect(target.url, change), 't1.1.0'), calm());
-const http = (change: Partial<EffectDefinition['http']>) => ({ http: { ...reserveEffect(target.url).http, ...change } });
+const perform = (change: Partial<HttpEffect> = {}) => adapter.perform(effectCall(reserveEffect(target.url, change), 't1.1.0'), calm());
+const http = (change: Partial<HttpEffect['http']>) => ({ http: { ...reserveEffect(target.url).http, ...change } });
 
 describe('http perform: what is sent', () => {
   it('I6: the body is the arguments, the key is a header, secrets come from the environment', async () => {

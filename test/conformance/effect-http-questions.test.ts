@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalPolicy } from '../../contracts/effect.js';
 import type { Json } from '../../contracts/json.js';
-import { createHttpAdapter } from '../../effects/http.js';
-import { createEffects } from '../../effects/registry.js';
+import { createHttpAdapter } from '../../effects/http/adapter.js';
+import { adapterOf } from '../../effects/registry.js';
 import { effectCall, reserveEffect } from '../support/http-effect.js';
 import { reply, startRawTarget, type RawTarget } from '../support/raw-target.js';
 
@@ -78,9 +78,8 @@ describe('http precondition (D25)', () => {
 
 describe('registry (D19)', () => {
   it('D19: finds the adapter by type and names what is missing', () => {
-    const effects = createEffects({ http: adapter });
     const effect = reserveEffect(target.url);
-    expect(effects.adapter(effect)).toBe(adapter);
-    expect(() => effects.adapter({ ...effect, type: 'toString' as 'http' })).toThrow('toString');
+    expect(adapterOf({ http: adapter }, effect)).toBe(adapter);
+    expect(() => adapterOf({ http: adapter }, { ...effect, type: 'toString' as 'http' })).toThrow('toString');
   });
 });

@@ -1,11 +1,12 @@
 import { vi } from 'vitest';
-import { createHttpAdapter } from '../../effects/http.js';
+import type { HttpEffect } from '../../contracts/effect.js';
+import { createHttpAdapter } from '../../effects/http/adapter.js';
 import { startBooking, type BookingOptions } from '../support/booking.js';
 import { effectCall, reserveEffect } from '../support/http-effect.js';
 import { effectSuite, type EffectHarness } from './effect-suite.js';
 
 /** The http adapter against the booking server, with the features that the server really has. */
-async function start(mode: BookingOptions['mode']): Promise<EffectHarness> {
+async function start(mode: BookingOptions['mode']): Promise<EffectHarness<HttpEffect>> {
   const booking = await startBooking({ mode });
   const all = reserveEffect(booking.url);
   const effect = {

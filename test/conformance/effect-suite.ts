@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EffectDefinition } from '../../contracts/effect.js';
+import { capabilitiesOf } from '../../effects/capabilities.js';
 import type { EffectAdapter, EffectCall } from '../../effects/types.js';
 
 /**
  * What the suite needs of an adapter and of the world behind it. Faults strike the next call only. `loseAnswer`: the effect happens, the
  * caller does not learn it. `stall`: the call reaches the target and gets no answer.
  */
-export interface EffectHarness {
-  adapter: EffectAdapter;
+export interface EffectHarness<E extends EffectDefinition = EffectDefinition> {
+  adapter: EffectAdapter<E>;
   /** A call whose arguments differ with `variant`. */
-  call(key: string, variant?: number): EffectCall;
+  call(key: string, variant?: number): EffectCall<E>;
   /** The same call to a place where nobody listens. */
-  unreachable(key: string): EffectCall;
+  unreachable(key: string): EffectCall<E>;
   /** How many effects really happened under a key. */
   happened(key: string): Promise<number>;
   loseAnswer(): Promise<void>;
@@ -31,17 +33,17 @@ export interface Offers {
 }
 
 /** The rules that every adapter keeps, whatever its target can do. */
-export function effectSuite(name: string, offers: Offers, start: () => Promise<EffectHarness>): void {
+export function effectSuite<E extends EffectDefinition>(name: string, offers: Offers, start: () => Promise<EffectHarness<E>>): void {
   describe(`${name}: rules of every effect adapter`, () => {
-    let world: EffectHarness;
+    let world: EffectHarness<E>;
     beforeAll(async () => { world = await start(); });
     afterAll(async () => { await world.stop(); });
 
     it('D19: capabilities are plain data and do not change', () => {
       const { effect } = world.call('caps');
-      const capabilities = world.adapter.capabilities(effect);
+      const capabilities = capabilitiesOf(effect);
       expect(JSON.parse(JSON.stringify(capabilities))).toEqual(capabilities);
-      expect(world.adapter.capabilities(effect)).toEqual(capabilities);
+      expect(capabilitiesOf(effect)).toEqual(capabilities);
     });
 
     it('D10: a call that succeeds has one effect', async () => {
@@ -76,7 +78,7 @@ export function effectSuite(name: string, offers: Offers, start: () => Promise<E
     });
 
     it('D19: the declared capabilities are those of the target', () => {
-      const capabilities = world.adapter.capabilities(world.call('caps').effect);
+      const capabilities = capabilitiesOf(world.call('caps').effect);
       expect({ keys: capabilities.idempotency !== null, lookup: capabilities.lookup !== null }).toEqual(offers);
     });
 
@@ -86,7 +88,7 @@ export function effectSuite(name: string, offers: Offers, start: () => Promise<E
   });
 }
 
-function recoveryRules(world: () => EffectHarness): void {
+function recoveryRules<E extends EffectDefinition>(world: () => EffectHarness<E>): void {
   it('D13: a look-up that fails is inconclusive, also for something that never happened', async () => {
     await world().breakLookup();
     expect((await world().adapter.lookup(world().call('never'), calm())).kind).toBe('inconclusive');
@@ -100,7 +102,7 @@ function recoveryRules(world: () => EffectHarness): void {
   });
 }
 
-function lookupRules(world: () => EffectHarness): void {
+function lookupRules<E extends EffectDefinition>(world: () => EffectHarness<E>): void {
   it('D13: a look-up finds what a lost answer hid', async () => {
     await world().loseAnswer();
     await world().adapter.perform(world().call('hidden'), calm());
@@ -112,7 +114,7 @@ function lookupRules(world: () => EffectHarness): void {
   });
 }
 
-function idempotencyRules(world: () => EffectHarness): void {
+function idempotencyRules<E extends EffectDefinition>(world: () => EffectHarness<E>): void {
   it('D14: the same key and arguments give the same effect again', async () => {
     const first = await world().adapter.perform(world().call('twice'), calm());
     const second = await world().adapter.perform(world().call('twice'), calm());

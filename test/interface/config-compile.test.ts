@@ -54,7 +54,7 @@ describe('D34: compiled agents', () => {
 
   it('D13: correlation and bounded retry arrive in the definition', () => {
     const effect = definitionOf(`${RIGHT}\n[effects.reserve.unknown]\nretry = { max_attempts = 3, every = "1m" }\n[effects.reserve.correlation]\nfield = "reference"\n`, 'main')?.effects[0];
-    expect([effect?.unknown, effect?.correlation]).toEqual([{ retry: 'bounded', maxAttempts: 3, everyMs: 60_000 }, { field: 'reference' }]);
+    expect(effect).toMatchObject({ unknown: { retry: 'bounded', maxAttempts: 3, everyMs: 60_000 }, correlation: { field: 'reference' } });
   });
 
   it('I5: an agent with ask_user runs as an agent when it is a child', () => {

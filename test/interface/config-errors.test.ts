@@ -15,7 +15,7 @@ const ONE_MESSAGE: [string, string, string][] = [
   ['a number out of range', broken(MAIN, `${MAIN}\nmax_steps = 0`), 'holdfast.toml: agents.main.max_steps = 0: must be at least 1'],
   ['a word that is not allowed', broken('"offline"', '"oflline"'),
     'holdfast.toml: models.default.provider = "oflline": allowed: "openai", "anthropic", "google", "openai_compatible", "offline"'],
-  ['a missing key', broken('type = "http"', ''), 'holdfast.toml: effects.reserve.type: is missing; allowed: "http"'],
+  ['a missing key', broken('type = "http"', ''), 'holdfast.toml: effects.reserve.type: is missing; allowed: "http", "postgres", "smtp", "mcp", "function"'],
   ['an unknown key of the document', `${RIGHT}\n[agent.x]\n`, 'holdfast.toml: agent: unknown key; did you mean "agents"? (allowed: app, models, agents, effects, work_memory)'],
   ['a bad duration', broken(URL_LINE, `${URL_LINE}\ntimeout = "10 seconds"`),
     'holdfast.toml: effects.reserve.timeout = "10 seconds": must be a duration such as "500ms", "10s", "15m", "24h" or "7d"'],

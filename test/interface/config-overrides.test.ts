@@ -77,10 +77,10 @@ describe('I5: variables in addresses', () => {
   const toml = broken(URL_LINE, 'url = "${SHOP_URL:-http://127.0.0.1:9100}/reservations"');
 
   it('I5: the variable, or the default when it is unset or empty', () => {
-    const urlWith = (env: Record<string, string>) => load(toml, env).effects.reserve?.url;
-    expect(urlWith({ SHOP_URL: 'https://shop.example' })).toBe('https://shop.example/reservations');
-    expect(urlWith({ SHOP_URL: '' })).toBe('http://127.0.0.1:9100/reservations');
-    expect(urlWith({})).toBe('http://127.0.0.1:9100/reservations');
+    const effectWith = (env: Record<string, string>) => load(toml, env).effects.reserve;
+    expect(effectWith({ SHOP_URL: 'https://shop.example' })).toMatchObject({ url: 'https://shop.example/reservations' });
+    expect(effectWith({ SHOP_URL: '' })).toMatchObject({ url: 'http://127.0.0.1:9100/reservations' });
+    expect(effectWith({})).toMatchObject({ url: 'http://127.0.0.1:9100/reservations' });
   });
 
   it('I5: a hostile value is checked like the file', () => {

@@ -26,7 +26,7 @@ function answer(agent: string, user: string, after?: { name: string; text: strin
 describe('I1: the sample', () => {
   it('I1: it needs no secret and no variable', () => {
     expect(() => requireSecrets(config, {})).not.toThrow();
-    expect(config.effects.reserve?.url).toBe('http://127.0.0.1:9100/reservations');
+    expect(config.effects.reserve).toMatchObject({ url: 'http://127.0.0.1:9100/reservations' });
     expect(loadConfig({ cwd, env: { BOOKING_URL: 'http://127.0.0.1:1' } }).effects.reserve).toMatchObject({
       url: 'http://127.0.0.1:1/reservations', lookup: { url: 'http://127.0.0.1:1/reservations?key={key}' }, approval: { preview: { url: 'http://127.0.0.1:1/preview' } },
     });

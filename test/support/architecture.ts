@@ -37,8 +37,8 @@ export const ZONES: Record<string, Zone> = {
   worker: { folders: ['contracts', 'domain', 'store', 'providers', 'effects', 'config', 'activities', 'workflows/messages'], ...PROGRAM },
   api: { folders: ['contracts', 'domain', 'client'], ...PROGRAM },
   dev: { folders: ['store'], ...PROGRAM },
-  // `effects/http` is data here: the capability table that the CLI shows (D19).
-  cli: { folders: ['contracts', 'domain', 'client', 'config', 'store', 'effects/http', 'worker', 'api', 'dev'], ...PROGRAM },
+  // `effects/capabilities` is data here: the capability table that the CLI shows (D19).
+  cli: { folders: ['contracts', 'domain', 'client', 'config', 'store', 'effects/capabilities', 'worker', 'api', 'dev'], ...PROGRAM },
   testing: { folders: [], ...PLAIN },
   // A program of its own, which is not shipped: it starts everything else.
   bench: { folders: ['contracts', 'domain', 'store', 'config', 'activities', 'client', 'worker', 'dev'], ...PROGRAM },

@@ -1,6 +1,6 @@
-import type { EffectDefinition } from '../contracts/effect.js';
+import type { HttpEffect } from '../../contracts/effect.js';
 import { networkReason, neverSent } from './network-error.js';
-import { readBody, type HttpBody } from './http-body.js';
+import { readBody, type HttpBody } from './body.js';
 
 /** What the parts of the http adapter share. */
 export interface HttpContext {
@@ -31,7 +31,7 @@ export class RequestProblem extends Error {}
 
 /** Builds a request with the secret headers of the effect. Throws `RequestProblem`. `own` headers win over configured ones. */
 export function buildRequest(
-  context: HttpContext, effect: EffectDefinition, target: { method: string; url: string; body?: string; own?: Record<string, string> },
+  context: HttpContext, effect: HttpEffect, target: { method: string; url: string; body?: string; own?: Record<string, string> },
 ): HttpRequest {
   const headers = new Headers({ accept: 'application/json' });
   if (target.body !== undefined) headers.set('content-type', 'application/json');
@@ -47,7 +47,7 @@ export function buildRequest(
   return { method: target.method, url: target.url, headers, body: target.body ?? null, hidden };
 }
 
-function setHeader(headers: Headers, effect: EffectDefinition, name: string, value: string): void {
+function setHeader(headers: Headers, effect: HttpEffect, name: string, value: string): void {
   try {
     headers.set(name, value);
   } catch {
@@ -55,7 +55,7 @@ function setHeader(headers: Headers, effect: EffectDefinition, name: string, val
   }
 }
 
-function checkUrl(url: string, effect: EffectDefinition): void {
+function checkUrl(url: string, effect: HttpEffect): void {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   const usable = parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.password === '';
   if (!usable) throw new RequestProblem(`effect "${effect.name}": its URL must be http(s) and hold no credentials; put those into headers`);

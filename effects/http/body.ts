@@ -1,6 +1,6 @@
-import type { Json } from '../contracts/json.js';
-import { clip, storableJson } from '../domain/text.js';
-import { readAnswerJson } from './answer-json.js';
+import type { Json } from '../../contracts/json.js';
+import { clip, storableJson } from '../../domain/text.js';
+import { readAnswerJson } from '../answer-json.js';
 
 /** Most that is read of one answer, in bytes after decompression. */
 export const MAX_BODY_BYTES = 10_000_000;

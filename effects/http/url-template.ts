@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../contracts/json.js';
+import type { Json, JsonObject } from '../../contracts/json.js';
 
 /** A filled URL, or the reason why it cannot be made; an operator reads the reason. */
 export type FilledUrl = { ok: true; url: string } | { ok: false; problem: string };

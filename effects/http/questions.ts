@@ -1,21 +1,22 @@
+import type { HttpEffect } from '../../contracts/effect.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, JsonObject } from '../contracts/json.js';
-import { CallError, clampMessage, retryAfterMs } from '../domain/failure.js';
-import { storableJson } from '../domain/text.js';
-import { isObject } from './answer-json.js';
-import { snippet } from './http-body.js';
-import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './http-request.js';
-import type { EffectCall, PreconditionResult, PreviewResult } from './types.js';
+import type { Json, JsonObject } from '../../contracts/json.js';
+import { CallError, clampMessage, retryAfterMs } from '../../domain/failure.js';
+import { storableJson } from '../../domain/text.js';
+import { isObject } from '../answer-json.js';
+import { snippet } from './body.js';
+import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './request.js';
+import type { EffectCall, PreconditionResult, PreviewResult } from '../types.js';
 import { fillUrl } from './url-template.js';
 
 /** 4xx that mean "not now" rather than "no". */
 const LATER = new Set([408, 425, 429]);
 
 /** Before and after as the target describes them (D21). Without a preview URL the arguments stand against nothing known. */
-export async function previewHttp(context: HttpContext, call: EffectCall, signal: AbortSignal): Promise<PreviewResult> {
+export async function previewHttp(context: HttpContext, call: EffectCall<HttpEffect>, signal: AbortSignal): Promise<PreviewResult> {
   const { effect, key, args } = call;
   const preview = effect.approval?.preview ?? null;
-  if (preview === null) return { kind: 'preview', before: {}, after: args };
+  if (preview === null || !('url' in preview)) return { kind: 'preview', before: {}, after: args };
   const body = JSON.stringify({ key, args });
   const answer = await ask(context, call, { method: 'POST', url: preview.url, body }, 'preview', signal);
   if (isNo(answer.status)) return { kind: 'refused', message: clampMessage(`the preview answered ${answer.status}: ${snippet(answer.body)}`) };
@@ -28,10 +29,11 @@ export async function previewHttp(context: HttpContext, call: EffectCall, signal
 }
 
 /** The target conditions of an approval, asked again at execution (D25). Every field of `expect` must be equal, deeply. */
-export async function checkPrecondition(context: HttpContext, call: EffectCall, signal: AbortSignal): Promise<PreconditionResult> {
+export async function checkPrecondition(context: HttpContext, call: EffectCall<HttpEffect>, signal: AbortSignal): Promise<PreconditionResult> {
   const { effect, key, args } = call;
   const precondition = effect.approval?.precondition ?? null;
   if (precondition === null) return { holds: true };
+  if (!('url' in precondition)) return { holds: false, message: 'the precondition of an HTTP effect needs an address' };
   const filled = fillUrl(precondition.url, key, args);
   if (!filled.ok) return { holds: false, message: `the precondition cannot be checked: ${filled.problem}` };
   const answer = await ask(context, call, { method: 'GET', url: filled.url }, 'precondition', signal);
@@ -57,7 +59,7 @@ function plain(value: Json | undefined): unknown {
 }
 
 async function ask(
-  context: HttpContext, call: EffectCall, target: { method: string; url: string; body?: string }, what: string, signal: AbortSignal,
+  context: HttpContext, call: EffectCall<HttpEffect>, target: { method: string; url: string; body?: string }, what: string, signal: AbortSignal,
 ): Promise<HttpAnswer> {
   try {
     const sent = await send(context, buildRequest(context, call.effect, target), signal);

@@ -1,8 +1,9 @@
-import { clampMessage, retryAfterMs } from '../domain/failure.js';
-import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext, type HttpRequest } from './http-request.js';
-import { readId } from './answer-json.js';
-import { snippet, toResult } from './http-body.js';
-import type { EffectCall, PerformResult } from './types.js';
+import type { HttpEffect } from '../../contracts/effect.js';
+import { clampMessage, retryAfterMs } from '../../domain/failure.js';
+import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext, type HttpRequest } from './request.js';
+import { readId } from '../answer-json.js';
+import { snippet, toResult } from './body.js';
+import type { EffectCall, PerformResult } from '../types.js';
 
 /** Error codes by which systems say that a key was used with other arguments; a bare 409 may as well mean "still running". */
 const MISMATCH_CODES = new Set(['idempotency_mismatch', 'idempotency_key_reused', 'idempotency_error', 'idempotency_conflict']);
@@ -12,7 +13,7 @@ const MISMATCH_STATUS = new Set([400, 409, 422]);
  * One physical call (D10): arguments as the body (I6), the logical key as idempotency key and correlation. A request that cannot be
  * built, for instance because a secret is not set, is `not_sent` with a message that names the setting.
  */
-export async function performHttp(context: HttpContext, call: EffectCall, signal: AbortSignal): Promise<PerformResult> {
+export async function performHttp(context: HttpContext, call: EffectCall<HttpEffect>, signal: AbortSignal): Promise<PerformResult> {
   let request: HttpRequest;
   try {
     request = effectRequest(context, call);
@@ -26,7 +27,7 @@ export async function performHttp(context: HttpContext, call: EffectCall, signal
   return judge(call, sent.answer);
 }
 
-function effectRequest(context: HttpContext, { effect, key, args }: EffectCall): HttpRequest {
+function effectRequest(context: HttpContext, { effect, key, args }: EffectCall<HttpEffect>): HttpRequest {
   const { http, idempotency, correlation } = effect;
   const own: Record<string, string> = {};
   if (correlation !== null && 'header' in correlation) own[correlation.header] = key;
@@ -38,7 +39,7 @@ function effectRequest(context: HttpContext, { effect, key, args }: EffectCall):
   return buildRequest(context, effect, { method: http.method, url: http.url, body, own });
 }
 
-function judge({ effect, key }: EffectCall, answer: HttpAnswer): PerformResult {
+function judge({ effect, key }: EffectCall<HttpEffect>, answer: HttpAnswer): PerformResult {
   const { status, headers, body } = answer;
   const message = clampMessage(`the target answered ${status}: ${snippet(body)}`);
   if (status >= 200 && status < 300) return judgeSuccess(effect.http.resultId, answer);

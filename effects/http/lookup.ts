@@ -1,16 +1,17 @@
-import type { Json } from '../contracts/json.js';
-import { clampMessage } from '../domain/failure.js';
-import { isObject, readId } from './answer-json.js';
-import { snippet, toResult } from './http-body.js';
-import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './http-request.js';
-import type { EffectCall, LookupResult } from './types.js';
+import type { HttpEffect } from '../../contracts/effect.js';
+import type { Json } from '../../contracts/json.js';
+import { clampMessage } from '../../domain/failure.js';
+import { isObject, readId } from '../answer-json.js';
+import { snippet, toResult } from './body.js';
+import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './request.js';
+import type { EffectCall, LookupResult } from '../types.js';
 import { fillUrl } from './url-template.js';
 
 /**
  * Asks whether the effect exists (D13). Found: 200 with one object, or an array with one. Absent: `[]`, 404 or 410. Everything else is
  * inconclusive, also trouble with our own configuration.
  */
-export async function lookupHttp(context: HttpContext, call: EffectCall, signal: AbortSignal): Promise<LookupResult> {
+export async function lookupHttp(context: HttpContext, call: EffectCall<HttpEffect>, signal: AbortSignal): Promise<LookupResult> {
   const { effect, key, args } = call;
   if (effect.lookup === null) return inconclusive('this effect has no look-up');
   const filled = fillUrl(effect.lookup.url, key, args);
@@ -24,7 +25,7 @@ export async function lookupHttp(context: HttpContext, call: EffectCall, signal:
   }
 }
 
-function judge(call: EffectCall, { status, body }: HttpAnswer): LookupResult {
+function judge(call: EffectCall<HttpEffect>, { status, body }: HttpAnswer): LookupResult {
   if (status === 404 || status === 410) return { kind: 'absent', note: `the look-up answered ${status}: nothing under this key` };
   if (status !== 200) return inconclusive(`the look-up answered ${status}: ${snippet(body)}`);
   if (body.kind === 'too_large') return inconclusive('the answer of the look-up is too large to read');
@@ -35,7 +36,7 @@ function judge(call: EffectCall, { status, body }: HttpAnswer): LookupResult {
   return judgeItem(call, body.value[0]);
 }
 
-function judgeItem({ effect, key }: EffectCall, item: Json | undefined): LookupResult {
+function judgeItem({ effect, key }: EffectCall<HttpEffect>, item: Json | undefined): LookupResult {
   if (!isObject(item) || Object.keys(item).length === 0) return inconclusive('the look-up did not answer with an object or a list of objects');
   const { correlation } = effect;
   const field = correlation !== null && 'field' in correlation ? correlation.field : null;
