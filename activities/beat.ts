@@ -24,3 +24,8 @@ export function cancelSignal(): AbortSignal {
 export function callSignal(timeoutMs: number): AbortSignal {
   return AbortSignal.any([cancelSignal(), AbortSignal.timeout(timeoutMs)]);
 }
+
+/** Waits inside an activity; ends with its cancel. */
+export function pauseInCall(ms: number): Promise<void> {
+  return Context.current().sleep(ms);
+}

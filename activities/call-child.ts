@@ -17,6 +17,7 @@ interface ChildCall {
   idx: number;
   child: ChildDefinition;
   text: string;
+  hasBudget: boolean;
 }
 
 /** Runs a child of kind `model`: one prompted call with only what its input mode allows (D32, W2). */
@@ -24,7 +25,7 @@ export async function callChild(deps: ActivityDeps, input: { key: string; timeou
   const call = await childCall(deps, input.key);
   const agent = await deps.definition(call.child.digest);
   const timeoutMs = Math.min(agent.model.timeoutMs, input.timeoutMs);
-  await promptCall(deps, { key: input.key, turnId: call.turnId, step: call.step, idx: call.idx, kind: 'child', name: call.child.name, timeoutMs }, agent, call.text);
+  await promptCall(deps, { key: input.key, turnId: call.turnId, step: call.step, idx: call.idx, kind: 'child', name: call.child.name, timeoutMs }, { agent, text: call.text, hasBudget: call.hasBudget });
 }
 
 /** Claims a call for a child agent and creates its turn; the child runs as a workflow of its own. Repeats find the same turn (D32). */
@@ -35,7 +36,7 @@ export async function startChildAgent(deps: ActivityDeps, input: { key: string }
   const child: ChildRef = {
     agent, threadId, turnId: turnIdOf(agent, threadId, input.key, sha256Hex), workflowId: workflowIdOf(agent, threadId, sha256Hex),
   };
-  await claimCall(deps.pool, { key: input.key, turnId: call.turnId, step: call.step, idx: call.idx, kind: 'child', name: call.child.name, physicalCallId: randomUUID(), timeoutMs: 0 });
+  await claimCall(deps.pool, { key: input.key, turnId: call.turnId, step: call.step, idx: call.idx, kind: 'child', name: call.child.name, physicalCallId: randomUUID(), timeoutMs: 0, reserve: null });
   await createChildTurn(deps.pool, input.key, child, call.child.digest, call.text, digestOf({ text: call.text }));
   return child;
 }
@@ -48,13 +49,13 @@ export async function finishChildAgent(deps: ActivityDeps, input: { key: string;
   const succeeded = outcome.status === 'completed';
   await finishCall(deps.pool, {
     key: input.key, generation: entry.generation, physicalCallId: '', state: succeeded ? 'succeeded' : 'failed', result: succeeded ? outcome.text : null,
-    reason: succeeded ? null : `The child agent ended as ${outcome.status}: ${outcome.text ?? outcome.reason ?? ''}`, inputTokens: 0, outputTokens: 0,
+    reason: succeeded ? null : `The child agent ended as ${outcome.status}: ${outcome.text ?? outcome.reason ?? ''}`, inputTokens: 0, outputTokens: 0, costMicros: 0,
   });
 }
 
 async function claimAgain(deps: ActivityDeps, key: string) {
   const call = await childCall(deps, key);
-  return { key, turnId: call.turnId, step: call.step, idx: call.idx, kind: 'child' as const, name: call.child.name, physicalCallId: randomUUID(), timeoutMs: 0 };
+  return { key, turnId: call.turnId, step: call.step, idx: call.idx, kind: 'child' as const, name: call.child.name, physicalCallId: randomUUID(), timeoutMs: 0, reserve: null };
 }
 
 async function childCall(deps: ActivityDeps, key: string): Promise<ChildCall> {
@@ -67,5 +68,5 @@ async function childCall(deps: ActivityDeps, key: string): Promise<ChildCall> {
   const request = String(call.args['text']);
   const prior = context.prior.map(({ body }) => body);
   const text = child.input === 'conversation' ? childText(request, prior, { turns: parent.contextTurns, roles: parent.contextRoles }) : request;
-  return { turnId: call.turnId, step: call.step, idx: call.idx, child, text };
+  return { turnId: call.turnId, step: call.step, idx: call.idx, child, text, hasBudget: context.hasBudget };
 }

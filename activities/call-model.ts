@@ -10,15 +10,16 @@ import { ASK_USER, judgeReply, toolNames } from '../domain/judge-reply.js';
 import { callKey, modelKey } from '../domain/keys.js';
 import { systemPrompt } from '../domain/prompt.js';
 import { transcriptProblems } from '../domain/transcript.js';
+import { costOf } from '../domain/price.js';
 import { firstStepRead, selectWindow } from '../domain/window.js';
 import { digestOf } from '../store/hash.js';
-import { claimCall } from '../store/ledger/claim-call.js';
 import { notePhysicalCall } from '../store/ledger/finish-call.js';
 import { storeReply } from '../store/ledger/store-reply.js';
 import { loadCall, loadTurnContext } from '../store/turn/context.js';
 import type { TurnContext } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
 import { toStepResult } from './call-refs.js';
+import { claimPaid } from './claim-paid.js';
 import type { ActivityDeps } from './deps.js';
 import { schemaCheck, schemaOf } from './schema.js';
 
@@ -32,15 +33,21 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
   const definition = await deps.definition(context.definitionDigest);
   const physicalCallId = randomUUID();
   const key = modelKey(turnId, step);
-  const claim = await claimCall(deps.pool, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs });
+  const request = requestOf(context, definition, input);
+  const claim = await claimPaid(
+    deps, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs },
+    { model: definition.model, request: request.request, hasBudget: context.hasBudget },
+  );
+  if (claim.kind === 'over_budget') return { kind: 'over_budget', limit: claim.limit };
   if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, definition);
 
-  const reply = await ask(deps, definition, requestOf(deps, context, definition, input), physicalCallId, input.timeoutMs);
+  logWindow(deps, context, request.counts);
+  const reply = await ask(deps, definition, request.request, physicalCallId, input.timeoutMs);
   await deps.probe('after_model', key);
   const judged = judgeReply(turnId, step, reply, definition, schemaCheck(definition));
   const stored = await storeReply(deps.pool, {
     key, generation: claim.generation, physicalCallId, reply: judged, entries: entriesOf(judged, turnId, step, definition),
-    inputTokens: reply.inputTokens, outputTokens: reply.outputTokens,
+    inputTokens: reply.inputTokens, outputTokens: reply.outputTokens, costMicros: costOf(definition.model, reply),
   });
   await deps.probe('after_model_stored', key);
   return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
@@ -60,16 +67,21 @@ async function ask(deps: ActivityDeps, definition: AgentDefinition, request: Mod
   }
 }
 
-function requestOf(deps: ActivityDeps, context: TurnContext, definition: AgentDefinition, input: ModelStepInput): ModelRequest {
+type WindowCounts = { thread_msgs: number; window: number; sent_to_llm: number; has_prior: boolean };
+
+function requestOf(context: TurnContext, definition: AgentDefinition, input: ModelStepInput): { request: ModelRequest; counts: WindowCounts } {
   const prior = definition.memory.backend === 'off' ? [] : priorGroups(context);
   const messages = selectWindow(prior, userMessage(context.input), turnGroups(context.records, context.steered), input.windowSize);
   const problems = transcriptProblems(messages);
   if (problems.length > 0) throw new CallError('terminal', `the transcript is not well-formed: ${problems[0]}`);
   const hasPrior = prior.some((group) => group[0]?.role === 'assistant');
   const counts = { thread_msgs: context.threadMessages, window: input.windowSize, sent_to_llm: messages.length, has_prior: hasPrior };
-  deps.log.info({ turnId: context.turnId, threadId: context.threadId, ...counts }, `multiturn: ${Object.entries(counts).map(([name, value]) => `${name}=${value}`).join(' ')}`);
   const system = systemPrompt({ definition, correction: input.correction, hasPrior, workHistory: context.workHistory });
-  return { agent: definition.name, system, messages, tools: toolsOf(definition) };
+  return { request: { agent: definition.name, system, messages, tools: toolsOf(definition) }, counts };
+}
+
+function logWindow(deps: ActivityDeps, context: TurnContext, counts: WindowCounts): void {
+  deps.log.info({ turnId: context.turnId, threadId: context.threadId, ...counts }, `multiturn: ${Object.entries(counts).map(([name, value]) => `${name}=${value}`).join(' ')}`);
 }
 
 /** Stored messages as groups; a first group that was cut by the read limit starts with a tool message and is dropped by the window. */

@@ -9,6 +9,7 @@ import { failCall } from '../store/ledger/finish-call.js';
 import { giveUpUnsent, refuseEffect } from '../store/ledger/reconcile.js';
 import { settleEntry } from '../store/ledger/settle.js';
 import { recordRefusal } from '../store/refusal.js';
+import { openBudget } from '../store/turn/budget.js';
 import { attachInput } from '../store/turn/attach.js';
 import { requestCancel } from '../store/turn/cancel.js';
 import { endTurn } from '../store/turn/end.js';
@@ -19,7 +20,7 @@ import type { ActivityDeps } from './deps.js';
 /** Starts a turn and pins its definition (D34). An id that names no input of this conversation is refused and recorded. */
 export async function open(deps: ActivityDeps, input: ConversationRef & { turnId: string }): Promise<OpenedTurn> {
   const row = await openTurn(deps.pool, input);
-  const base = { turnId: input.turnId, maxSteps: 0, windowSize: 0, modelTimeoutMs: 0, summaryTiming: null };
+  const base = { turnId: input.turnId, maxSteps: 0, windowSize: 0, modelTimeoutMs: 0, summaryTiming: null, deadlineMs: null };
   if (row === null) {
     const workflowId = workflowIdOf(input.agent, input.threadId, sha256Hex);
     await recordRefusal(deps.pool, { id: `${workflowId} ${input.turnId}`, workflowId, kind: 'input', message: `this conversation has no stored input ${input.turnId}` });
@@ -32,9 +33,11 @@ export async function open(deps: ActivityDeps, input: ConversationRef & { turnId
   }
   if (row.cancelRequested) return { ...base, ended: await endTurn(deps.pool, input.turnId, 'cancelled', null) };
   const definition = await deps.definition(row.definitionDigest);
+  const budget = definition.budget ?? null;
+  const deadlineMs = budget === null ? row.deadlineMs : await openBudget(deps.pool, input.turnId, budget);
   return {
     turnId: input.turnId, ended: null, maxSteps: definition.maxSteps, windowSize: definition.memory.windowSize,
-    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null,
+    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null, deadlineMs,
   };
 }
 

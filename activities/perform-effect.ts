@@ -6,10 +6,12 @@ import { CallError } from '../domain/failure.js';
 import type { EffectCall, PerformResult } from '../effects/types.js';
 import { digestOf } from '../store/hash.js';
 import { claimEffect } from '../store/ledger/claim-effect.js';
-import type { EffectClaimed } from '../store/ledger/claim-effect.js';
-import { refuseEffect } from '../store/ledger/reconcile.js';
+import type { EffectClaim, EffectClaimed } from '../store/ledger/claim-effect.js';
+import { giveUpUnsent, hasHadNoEffect, refuseEffect } from '../store/ledger/reconcile.js';
 import { recordEffect, recordLateResult } from '../store/ledger/record-effect.js';
 import type { EffectRecord } from '../store/ledger/record-effect.js';
+import { budgetHit, closeBudget } from '../store/turn/budget.js';
+import type { BudgetHit } from '../store/turn/budget.js';
 import { loadCall, loadTurnContext } from '../store/turn/context.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -20,11 +22,12 @@ const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'confli
  * by the reconcile activity. The call's deadline counts from before the claim, so that no call is on its way after the entry says so (D15).
  */
 export async function performEffect(deps: ActivityDeps, input: PerformInput): Promise<EffectOutcome> {
-  if (input.hasPrecondition && input.generation === null && !(await preconditionHolds(deps, input.key))) return { kind: 'settled' };
+  if (input.hasPrecondition && !(await preconditionHolds(deps, input.key))) return { kind: 'settled' };
   await deps.probe('before_dispatch', input.key);
   const deadline = performance.now() + input.timeoutMs;
   const physicalCallId = randomUUID();
-  const claim = await claimEffect(deps.pool, { key: input.key, generation: input.generation, beforeMs: input.beforeMs, physicalCallId, timeoutMs: input.timeoutMs });
+  const claim = await claimWithinBudget(deps, { key: input.key, generation: input.generation, beforeMs: input.beforeMs, physicalCallId, timeoutMs: input.timeoutMs });
+  if (claim.kind === 'over_budget') return { kind: 'settled', overBudget: claim.limit };
   if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   await deps.probe('after_dispatch', input.key);
   const result = await perform(deps, input.key, claim, physicalCallId, deadline);
@@ -32,6 +35,19 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   const outcome = await record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result);
   await deps.probe('after_record', input.key);
   return outcome;
+}
+
+/** An effect for which no budget is left is not done; its turn ends (D33). */
+async function claimWithinBudget(deps: ActivityDeps, claim: EffectClaim): Promise<EffectClaimed | ({ kind: 'over_budget' } & BudgetHit)> {
+  try {
+    return await claimEffect(deps.pool, claim);
+  } catch (error) {
+    const hit = budgetHit(error);
+    if (hit === null) throw error;
+    await refuseEffect(deps.pool, claim.key, `The budget is used up: ${hit.limit}.`);
+    await closeBudget(deps.pool, hit);
+    return { kind: 'over_budget', ...hit };
+  }
 }
 
 type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
@@ -57,18 +73,20 @@ async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: Effec
 }
 
 /**
- * Checks the target condition right before the first dispatch (D25). When it no longer holds, nothing runs and the turn says why. A resend is not
- * checked: its own first call may be what changed the target.
+ * Checks the target condition right before a call of which no earlier one can have had its effect (D25). When it no longer holds, nothing runs
+ * and the turn says why. Another resend is not checked: its own earlier call may be what changed the target.
  */
 async function preconditionHolds(deps: ActivityDeps, key: string): Promise<boolean> {
+  if (!(await hasHadNoEffect(deps.pool, key))) return true;
   const entry = await loadCall(deps.pool, key);
   if (entry === null) throw new Error(`effect ${key} is not stored`);
   const { definitionDigest } = await loadTurnContext(deps.pool, entry.turnId, { priorLimit: 0, fromStep: entry.step, workItems: 0 });
   const effect = (await deps.definition(definitionDigest)).effects.find((candidate) => candidate.name === entry.name);
   if (effect === undefined) return true;
   const check = await deps.adapterOf(effect).precondition({ effect, key, physicalCallId: '', args: entry.args }, AbortSignal.timeout(effect.timeoutMs));
-  if (!check.holds) await refuseEffect(deps.pool, key, check.message);
-  return check.holds;
+  if (check.holds) return true;
+  await refuseEffect(deps.pool, key, check.message);
+  return !(await giveUpUnsent(deps.pool, key, check.message));
 }
 
 const RECORDED = {

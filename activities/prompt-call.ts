@@ -1,36 +1,45 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentDefinition } from '../contracts/definition.js';
-import type { ModelReply } from '../contracts/model.js';
+import type { ModelReply, ModelRequest } from '../contracts/model.js';
 import { CallError } from '../domain/failure.js';
+import { costOf } from '../domain/price.js';
 import { isBlank, storable } from '../domain/text.js';
-import { claimCall } from '../store/ledger/claim-call.js';
 import type { CallClaim } from '../store/ledger/claim-call.js';
 import { finishCall, notePhysicalCall } from '../store/ledger/finish-call.js';
 import { loadCall } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
+import { claimPaid } from './claim-paid.js';
 import type { ActivityDeps } from './deps.js';
 
 export type PromptResult = { state: 'succeeded'; text: string } | { state: 'failed' };
 
+/** Who is asked what, within which budget (D33). */
+export interface Prompt {
+  agent: AgentDefinition;
+  text: string;
+  hasBudget: boolean;
+}
+
 /** One prompted call without tools, for a child or a summary; its text is stored under the key and never paid for twice (D12). */
-export async function promptCall(deps: ActivityDeps, claim: Omit<CallClaim, 'physicalCallId'>, agent: AgentDefinition, text: string): Promise<PromptResult> {
+export async function promptCall(deps: ActivityDeps, claim: Omit<CallClaim, 'physicalCallId' | 'reserve'>, { agent, text, hasBudget }: Prompt): Promise<PromptResult> {
   const physicalCallId = randomUUID();
-  const claimed = await claimCall(deps.pool, { ...claim, physicalCallId });
+  const request = { agent: agent.name, system: agent.instructions, messages: [{ role: 'user' as const, text: isBlank(text) ? '(no text)' : text }], tools: [] };
+  const claimed = await claimPaid(deps, { ...claim, physicalCallId }, { model: agent.model, request, hasBudget });
+  if (claimed.kind === 'over_budget') throw new CallError('terminal', `The budget is used up: ${claimed.limit}.`);
   if (claimed.kind === 'stored') return claimed.state === 'succeeded' ? { state: 'succeeded', text: String(claimed.result) } : { state: 'failed' };
-  const reply = await generate(deps, agent, text, claim.timeoutMs, physicalCallId);
+  const reply = await generate(deps, agent, request, claim.timeoutMs, physicalCallId);
   await deps.probe('after_model', claim.key);
   const problem = problemOf(reply);
   const stored = await finishCall(deps.pool, {
     key: claim.key, generation: claimed.generation, physicalCallId, state: problem === null ? 'succeeded' : 'failed',
-    result: problem === null ? storable(reply.text) : null, reason: problem, inputTokens: reply.inputTokens, outputTokens: reply.outputTokens,
+    result: problem === null ? storable(reply.text) : null, reason: problem, inputTokens: reply.inputTokens, outputTokens: reply.outputTokens, costMicros: costOf(agent.model, reply),
   });
   if (stored) return problem === null ? { state: 'succeeded', text: storable(reply.text) } : { state: 'failed' };
   const winner = await loadCall(deps.pool, claim.key);
   return winner?.state === 'succeeded' ? { state: 'succeeded', text: String(winner.result) } : { state: 'failed' };
 }
 
-async function generate(deps: ActivityDeps, agent: AgentDefinition, text: string, timeoutMs: number, physicalCallId: string): Promise<ModelReply> {
-  const request = { agent: agent.name, system: agent.instructions, messages: [{ role: 'user' as const, text: isBlank(text) ? '(no text)' : text }], tools: [] };
+async function generate(deps: ActivityDeps, agent: AgentDefinition, request: ModelRequest, timeoutMs: number, physicalCallId: string): Promise<ModelReply> {
   try {
     return await deps.models.generate({ ...agent.model, timeoutMs }, request, cancelSignal());
   } catch (error) {

@@ -25,7 +25,7 @@ export async function summarize(deps: ActivityDeps, input: { key: string; timeou
   const evidence = JSON.stringify({ child: call.name, ...segments(mode, call.args, call.result as Json) });
   const result = await promptCall(
     deps, { key: summaryKey(input.key), turnId: call.turnId, step: call.step, idx: SUMMARY_IDX + call.idx, kind: 'summary', name: policy.agent, timeoutMs: Math.min(input.timeoutMs, agent.model.timeoutMs) },
-    agent, clip(evidence, MAX_EVIDENCE_CHARS),
+    { agent, text: clip(evidence, MAX_EVIDENCE_CHARS), hasBudget: context.hasBudget },
   );
   if (result.state === 'succeeded') await saveSummary(deps.pool, input.key, clip(result.text, MAX_SUMMARY_CHARS));
   else deps.log.warn({ turnId: call.turnId, key: input.key }, 'the summary of a call could not be made; the turn goes on without it');

@@ -11,7 +11,7 @@ type McpConfig = Extract<EffectConfig, { type: 'mcp' }>;
 /** What an effect's keys must fulfil together (D13, D19). */
 export function checkEffects(config: HoldfastConfig): ConfigProblem[] {
   return Object.entries(config.effects).flatMap(([name, effect]) =>
-    [...checkSchema(effect), ...checkTarget(effect), ...checkQuestions(effect)].map(({ key, message }) => ({
+    [...checkSchema(effect), ...checkTarget(effect), ...checkQuestions(effect), ...checkRetry(effect)].map(({ key, message }) => ({
       where: config.file, key: `effects.${name}.${key}`, message,
     })));
 }
@@ -22,6 +22,12 @@ function checkTarget(effect: EffectConfig): Found[] {
   if (effect.type === 'mcp') return checkServer(effect);
   if (effect.type === 'smtp' && (effect.user_env === undefined) !== (effect.password_env === undefined)) return [{ key: 'user_env', message: 'goes with password_env; give both or neither' }];
   return [];
+}
+
+/** An approval that permits one call never allows the new tries that the policy asks for (D13, D21). */
+function checkRetry({ unknown: { retry }, approval }: EffectConfig): Found[] {
+  if (retry === 'never' || approval === undefined || !approval.required || approval.attempts >= retry.max_attempts) return [];
+  return [{ key: 'approval.attempts', message: `is ${approval.attempts}, but unknown.retry asks for up to ${retry.max_attempts} calls; make both the same` }];
 }
 
 function checkServer(effect: McpConfig): Found[] {

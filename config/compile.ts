@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BudgetPolicy } from '../contracts/budget.js';
 import type { AgentConfig, HoldfastConfig, ModelConfig } from '../contracts/config.js';
 import type { AgentDefinition, ChildDefinition, SummaryPolicy } from '../contracts/definition.js';
 import type { Json } from '../contracts/json.js';
@@ -47,6 +48,7 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
     contextTurns: agent.context_turns,
     contextRoles: agent.context_roles,
     summary: compileSummary(agent, config.work_memory, digestOf),
+    budget: compileBudget(agent.budget),
   };
 }
 
@@ -64,6 +66,15 @@ function compileModel(agent: string, alias: string, model: ModelConfig): ModelDe
     }));
   return {
     alias, provider: model.provider, model: model.model ?? 'offline', baseUrl: model.base_url ?? null, apiKeyEnv: apiKeyEnvOf(model), timeoutMs: model.timeout, rules,
+    maxOutputTokens: model.max_output_tokens ?? null, price: model.price ?? null,
+  };
+}
+
+function compileBudget(budget: AgentConfig['budget']): BudgetPolicy | null {
+  if (budget === undefined || Object.keys(budget).length === 0) return null;
+  return {
+    modelCalls: budget.model_calls ?? null, tokens: budget.tokens ?? null, costMicros: budget.cost_usd === undefined ? null : Math.round(budget.cost_usd * 1_000_000),
+    effects: budget.effects ?? null, wallTimeMs: budget.wall_time ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { configSchema } from '../contracts/config.js';
 import type { HoldfastConfig } from '../contracts/config.js';
+import { checkBudgets } from './check-budgets.js';
 import { checkEffects } from './check-effects.js';
 import { checkModels } from './check-models.js';
 import { checkWorkMemory } from './check-work-memory.js';
@@ -55,5 +56,5 @@ function defaultAgent(file: string, named: string | undefined, names: string[], 
 }
 
 function checkAll(config: HoldfastConfig): ConfigProblem[] {
-  return [...checkReferences(config), ...checkModels(config), ...checkEffects(config), ...checkWorkMemory(config)];
+  return [...checkReferences(config), ...checkModels(config), ...checkEffects(config), ...checkBudgets(config), ...checkWorkMemory(config)];
 }

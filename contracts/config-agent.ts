@@ -29,6 +29,14 @@ export const modelConfigSchema = z.strictObject({
     'Variable that holds the key. Default: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_GENERATIVE_AI_API_KEY` by provider; `openai_compatible`: no key',
   ),
   timeout: durationSchema('1ms', '24h').prefault('60s').describe('Limit of one call'),
+  max_output_tokens: z.int().min(1).max(10_000_000).optional().describe('Longest reply that is asked for. Default: the provider\'s own limit'),
+  price: z
+    .strictObject({
+      input: z.number().min(0).max(1_000_000).describe('US dollars for a million input tokens'),
+      output: z.number().min(0).max(1_000_000).describe('US dollars for a million output tokens'),
+    })
+    .optional()
+    .describe('What the model costs; needed for `cost_usd` of a budget'),
   rules: z.array(offlineRuleConfigSchema).default([]).describe('Rules of the `offline` model, first match wins'),
 });
 
@@ -44,6 +52,15 @@ export const memoryConfigSchema = z.strictObject({
     .describe('`off`: no earlier message enters a prompt (C1)'),
   window_size: z.int().min(1).max(1000).default(20).describe('Messages that are sent to the model, not what is stored (C3). `MEMORY_WINDOW_SIZE` overrides'),
   history_aware: z.boolean().default(true).describe('Tell the model that earlier conversation is present (C6)'),
+});
+
+/** `[agents.NAME.budget]`: what a turn may use (D33). */
+export const budgetConfigSchema = z.strictObject({
+  model_calls: z.int().min(0).max(1_000_000_000).optional().describe('Model calls, those of children and summaries included. Absent: no limit but `max_steps`'),
+  tokens: z.int().min(0).max(1_000_000_000_000).optional().describe('Input and output tokens together. Absent: no limit'),
+  cost_usd: z.number().min(0).max(1_000_000_000).optional().describe('US dollars, by the `price` of the models. Absent: no limit'),
+  effects: z.int().min(0).max(1_000_000_000).optional().describe('Effects that may be sent. Absent: no limit'),
+  wall_time: durationSchema('1s', '365d').optional().describe('From the start of the turn, waits included; then it ends as `expired`. Absent: no limit'),
 });
 
 /** `[agents.NAME]`: an agent, or the child of another one. */
@@ -63,5 +80,6 @@ export const agentConfigSchema = z.strictObject({
     .optional()
     .describe('As a child: one prompted call, or a turn of its own. Default: `model` when it has neither children, effects nor `ask_user`, else `agent`'),
   ask_user: z.boolean().default(false).describe('Offer the tool `ask_user`, which waits for new input (D4)'),
+  budget: budgetConfigSchema.optional().describe('What a turn of this agent and all its children may use; 0 means none (D33)'),
   memory: memoryConfigSchema.prefault({}).describe('What of the conversation enters a prompt'),
 });

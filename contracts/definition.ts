@@ -1,3 +1,4 @@
+import type { BudgetPolicy } from './budget.js';
 import type { EffectDefinition } from './effect.js';
 import type { ModelDefinition } from './model.js';
 
@@ -35,4 +36,6 @@ export interface AgentDefinition {
   contextTurns: number;
   contextRoles: ('user' | 'assistant')[];
   summary: SummaryPolicy | null;
+  /** Absent in definitions of earlier releases: no limits. */
+  budget?: BudgetPolicy | null;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.js';
+import type { BudgetLimit } from './budget.js';
 import type { ApprovalState, DecisionAnswer } from './approval.js';
 import type { EntryKind } from './ledger.js';
 import type { FinalStatus, InputMode, TurnStatus } from './turn.js';
@@ -25,6 +26,8 @@ export interface OpenedTurn {
   /** Limit of one model call in milliseconds. */
   modelTimeoutMs: number;
   summaryTiming: 'before_finalize' | 'turn_end' | null;
+  /** When the turn runs out of time (D33), milliseconds since the epoch; absent in older histories. */
+  deadlineMs?: number | null;
 }
 
 /** One call of a model reply. */
@@ -58,12 +61,14 @@ export interface ModelStepInput {
 export type ReplyProblem = 'refused' | 'blank' | 'cut_off' | 'invalid_calls';
 
 /**
+ * `over_budget`: nothing was asked, because a limit of this turn's tree is hit (D33).
  * `calls`: run these; `invalid` counts calls that were refused before running (their results are already stored).
  * `final`: the reply is the answer. `unusable`: nothing of it may be used.
  */
 export type ModelStepResult =
   | { kind: 'calls'; calls: CallRef[]; invalid: number }
   | { kind: 'final' }
+  | { kind: 'over_budget'; limit: BudgetLimit }
   | { kind: 'unusable'; problem: Exclude<ReplyProblem, 'invalid_calls'> };
 
 export interface ProposalRef {
@@ -82,7 +87,7 @@ export type ProposeResult = { kind: 'proposed'; proposal: ProposalRef } | { kind
  * `uncertain`: it may have had its effect; look before anything else (D13).
  */
 export type EffectOutcome =
-  | { kind: 'settled' }
+  | { kind: 'settled'; overBudget?: BudgetLimit }
   | { kind: 'not_sent'; retryAfterMs: number }
   | { kind: 'uncertain'; retryAfterMs: number };
 

@@ -1,3 +1,4 @@
+import type { BudgetLimit } from '../contracts/budget.js';
 import type { CallRef, ModelStepResult, ReplyProblem } from '../contracts/steps.js';
 import type { FinalStatus } from '../contracts/turn.js';
 
@@ -41,6 +42,7 @@ export function mayAsk(state: LoopState, maxSteps: number): boolean {
 
 export function afterReply(state: LoopState, reply: ModelStepResult): LoopNext {
   if (reply.kind === 'final') return { do: 'finish' };
+  if (reply.kind === 'over_budget') return { do: 'end', ...budgetEnd(reply.limit) };
   const problem: ReplyProblem | null = reply.kind === 'unusable' ? reply.problem : reply.calls.length === 0 ? 'invalid_calls' : null;
   if (problem !== null) {
     const corrections = state.corrections + 1;
@@ -49,6 +51,11 @@ export function afterReply(state: LoopState, reply: ModelStepResult): LoopNext {
   }
   const calls = reply.kind === 'calls' ? reply.calls : [];
   return { do: 'run_calls', calls, state: { ...state, corrections: 0, correction: null } };
+}
+
+/** How a turn ends that has hit a limit (D33): `expired` when its time is over, else `budget_exceeded`; the limit is the reason. */
+export function budgetEnd(limit: BudgetLimit): { status: FinalStatus; reason: BudgetLimit } {
+  return { status: limit === 'wall_time' ? 'expired' : 'budget_exceeded', reason: limit };
 }
 
 /** Batches of calls in the order of the reply: a sequential call runs alone, neighbours without that wish run in parallel (D6). */

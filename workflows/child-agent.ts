@@ -34,7 +34,7 @@ async function oneTurn(session: Session, child: ChildRef, scope: CancellationSco
     const { turnId } = child;
     const opened = await session.activity(() => store.open({ turnId, ...session.ref }));
     if (opened.ended !== null) return;
-    session.begin({ turnId, maxSteps: opened.maxSteps, windowSize: opened.windowSize, modelTimeoutMs: opened.modelTimeoutMs, summaryTiming: opened.summaryTiming });
+    session.begin(opened);
   }
   await runTurn(session, session.running!, scope);
 }

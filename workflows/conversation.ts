@@ -64,7 +64,7 @@ async function oneTurn(session: Session, scope: CancellationScope): Promise<void
     if (turnId === null) return;
     const opened = await session.activity(() => store.open({ turnId, ...session.ref }));
     if (opened.ended !== null) return;
-    session.begin({ turnId, maxSteps: opened.maxSteps, windowSize: opened.windowSize, modelTimeoutMs: opened.modelTimeoutMs, summaryTiming: opened.summaryTiming });
+    session.begin(opened);
   }
   await runTurn(session, session.running!, scope);
   session.finish();

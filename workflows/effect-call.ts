@@ -65,7 +65,10 @@ async function performUntilSettled(session: Session, turn: TurnProgress, call: C
     if (call.phase === 'perform') {
       session.noteStatus();
       const outcome = await perform(session, call, scope);
-      if (outcome.kind === 'settled') return;
+      if (outcome.kind === 'settled') {
+        turn.overBudget ??= outcome.overBudget ?? null;
+        return;
+      }
       retryAfterMs = outcome.retryAfterMs;
       call.phase = 'open';
       if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;

@@ -1,5 +1,6 @@
 import { CancellationScope, allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
-import type { CallRef, ConversationRef, ConversationState, PendingApproval, ProposalRef, SettleAnswer } from '../contracts/steps.js';
+import type { BudgetLimit } from '../contracts/budget.js';
+import type { CallRef, ConversationRef, ConversationState, OpenedTurn, PendingApproval, ProposalRef, SettleAnswer } from '../contracts/steps.js';
 import type { TurnStatus } from '../contracts/turn.js';
 import { LOOP_START } from '../domain/turn-loop.js';
 import type { LoopState } from '../domain/turn-loop.js';
@@ -29,6 +30,10 @@ export interface TurnProgress {
   /** Calls to be summarised at the end of the turn, in call order (W8). */
   toSummarize: string[];
   cancelled: boolean;
+  /** When its time is over (D33), milliseconds since the epoch. */
+  deadlineMs: number | null;
+  /** The limit that was hit: it ends with its running calls. */
+  overBudget: BudgetLimit | null;
 }
 
 export interface Carried {
@@ -80,10 +85,14 @@ export class Session {
     return this.opening;
   }
 
-  begin(turn: Omit<TurnProgress, 'loop' | 'calls' | 'toSummarize' | 'cancelled'>): TurnProgress {
+  begin(opened: OpenedTurn): TurnProgress {
+    const { turnId, maxSteps, windowSize, modelTimeoutMs, summaryTiming, deadlineMs = null } = opened;
     this.status = 'working';
     this.opening = null;
-    this.running = { ...turn, loop: LOOP_START, calls: null, toSummarize: [], cancelled: this.cancelled.has(turn.turnId) };
+    this.running = {
+      turnId, maxSteps, windowSize, modelTimeoutMs, summaryTiming, deadlineMs,
+      loop: LOOP_START, calls: null, toSummarize: [], cancelled: this.cancelled.has(turnId), overBudget: null,
+    };
     return this.running;
   }
 

@@ -1,7 +1,7 @@
-import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { ModelStepResult } from '../contracts/steps.js';
 import type { FinalStatus } from '../contracts/turn.js';
-import { afterReply, batches, mayAsk } from '../domain/turn-loop.js';
+import { afterReply, batches, budgetEnd, mayAsk } from '../domain/turn-loop.js';
 import { checkpoint, repeatable, store } from './activities.js';
 import { runCall } from './calls.js';
 import { Rollover } from './session.js';
@@ -14,7 +14,8 @@ interface Ending {
 
 /** Runs one turn from its stored input to its one end (D6). `scope` is cancelled when the turn is (D27). */
 export async function runTurn(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<FinalStatus> {
-  const ending = await modelLoop(session, turn, scope);
+  const clock = startClock(turn, scope);
+  const ending = await modelLoop(session, turn, scope).finally(() => clock.cancel());
   if (ending.status === 'completed' && turn.summaryTiming === 'turn_end') await summarizeAll(session, turn, scope);
   await session.noted();
   // The cancel must be in the history before the record says that the turn has ended, or a lost workflow task would forget it (D31).
@@ -22,9 +23,26 @@ export async function runTurn(session: Session, turn: TurnProgress, scope: Cance
   return session.activity(() => store.end({ turnId: turn.turnId, ...ending }));
 }
 
+/** When the turn's time is over nothing more of it begins, and what runs is interrupted, as by a cancel (D33). */
+function startClock(turn: TurnProgress, scope: CancellationScope): CancellationScope {
+  const clock = new CancellationScope();
+  const { deadlineMs } = turn;
+  if (deadlineMs === null || turn.cancelled) return clock;
+  clock.run(() => sleep(Math.max(1, deadlineMs - Date.now()))).then(
+    () => {
+      turn.overBudget ??= 'wall_time';
+      turn.cancelled = true;
+      scope.cancel();
+    },
+    () => undefined,
+  );
+  return clock;
+}
+
 async function modelLoop(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<Ending> {
   for (;;) {
     if (turn.calls !== null) await runCalls(session, turn, turn.calls, scope);
+    if (turn.overBudget !== null) return budgetEnd(turn.overBudget);
     if (turn.cancelled) return { status: 'cancelled', reason: null };
     if (session.mustRollOver()) throw new Rollover();
     if (!mayAsk(turn.loop, turn.maxSteps)) return { status: 'failed', reason: 'max_steps' };
@@ -48,6 +66,7 @@ async function askModel(session: Session, turn: TurnProgress, scope: Cancellatio
   try {
     return await session.activity(() => scope.run(() => repeatable(turn.modelTimeoutMs, `model call, step ${step}`).callModel(input)));
   } catch (error) {
+    if (turn.overBudget !== null) return budgetEnd(turn.overBudget);
     if (isCancellation(error) || turn.cancelled) return { status: 'cancelled', reason: null };
     return { status: 'failed', reason: `model_unavailable: ${failureText(error)}` };
   }

@@ -11,19 +11,30 @@ export interface CallClaim {
   name: string;
   physicalCallId: string;
   timeoutMs: number;
+  /** The most that a paid call can use, in tokens and millionths of a dollar; null when the entry itself pays for nothing (D33). */
+  reserve: Reserve | null;
+}
+
+export interface Reserve {
+  tokens: number;
+  micros: number;
 }
 
 /** `claimed`: this worker may call. `stored`: the result is already there and must be used (D12). */
 export type CallClaimed = { kind: 'claimed'; generation: number } | { kind: 'stored'; state: LedgerState; result: Json };
 
-/** Takes a call that is safe to repeat, or finds its stored result. Raising the generation fences the worker before (D17). */
+/**
+ * Takes a call that is safe to repeat, or finds its stored result. Raising the generation fences the worker before (D17).
+ * Rejects when the budget does not allow it, see store/turn/budget.ts.
+ */
 export async function claimCall(db: Db, claim: CallClaim): Promise<CallClaimed> {
   const { rows } = await db.query<{ generation: number | null; state: LedgerState; result: Json }>(
     `with claimed as (
-       insert into ledger_entry as e (key, turn_id, step, idx, kind, name, state, version, generation, dispatched_at, inflight_until)
-       values ($1, $2, $3, $4, $5, $6, 'dispatched', 1, 1, now(), now() + $8 * interval '1 millisecond')
+       insert into ledger_entry as e (key, turn_id, step, idx, kind, name, state, version, generation, dispatched_at, inflight_until, reserved_tokens, reserved_micros)
+       values ($1, $2, $3, $4, $5, $6, 'dispatched', 1, 1, now(), now() + $8 * interval '1 millisecond', $9, $10)
        on conflict (key) do update set state = 'dispatched', version = e.version + 1, generation = e.generation + 1,
-         dispatched_at = now(), inflight_until = now() + $8 * interval '1 millisecond'
+         dispatched_at = now(), inflight_until = now() + $8 * interval '1 millisecond',
+         reserved_tokens = coalesce(e.reserved_tokens, $9), reserved_micros = coalesce(e.reserved_micros, $10)
        where e.state in ('pending', 'dispatched')
        returning key, generation, state
      ), physical as (
@@ -32,7 +43,8 @@ export async function claimCall(db: Db, claim: CallClaim): Promise<CallClaimed> 
      select generation, state, null::jsonb as result from claimed
      union all
      select null, state, result from ledger_entry where key = $1 and not exists (select from claimed)`,
-    [claim.key, claim.turnId, claim.step, claim.idx, claim.kind, claim.name, claim.physicalCallId, claim.timeoutMs],
+    [claim.key, claim.turnId, claim.step, claim.idx, claim.kind, claim.name, claim.physicalCallId, claim.timeoutMs,
+      claim.reserve?.tokens ?? null, claim.reserve?.micros ?? null],
   );
   const row = rows[0];
   if (row === undefined) return claimCall(db, claim);

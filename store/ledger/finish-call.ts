@@ -10,20 +10,22 @@ export interface CallFinish {
   reason: string | null;
   inputTokens: number;
   outputTokens: number;
+  /** What it cost, in millionths of a US dollar. */
+  costMicros: number;
 }
 
 /** Stores the result of a call; false when a newer generation owns it (D17). */
 export async function finishCall(db: Db, finish: CallFinish): Promise<boolean> {
   const { rows } = await db.query<{ stored: boolean }>(
     `with stored as (
-       update ledger_entry set state = $3, result = $4, reason = $5, input_tokens = $6, output_tokens = $7, version = version + 1
+       update ledger_entry set state = $3, result = $4, reason = $5, input_tokens = $6, output_tokens = $7, cost_micros = $9, version = version + 1
        where key = $1 and generation = $2 and state = 'dispatched'
        returning key
      ), physical as (
        update physical_call set ended_at = now(), outcome = case when $3 = 'succeeded' then 'succeeded' else 'rejected' end, note = $5 where id = $8
      )
      select exists (select from stored) as stored`,
-    [finish.key, finish.generation, finish.state, JSON.stringify(finish.result), finish.reason, finish.inputTokens, finish.outputTokens, finish.physicalCallId],
+    [finish.key, finish.generation, finish.state, JSON.stringify(finish.result), finish.reason, finish.inputTokens, finish.outputTokens, finish.physicalCallId, finish.costMicros],
   );
   return rows[0]?.stored === true;
 }

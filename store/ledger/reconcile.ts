@@ -36,6 +36,12 @@ export async function markUnknown(db: Db, key: string, generation: number, reaso
   );
 }
 
+/** Whether every physical call of an effect, if there was one, is proven to have had none (D10). */
+export async function hasHadNoEffect(db: Db, key: string): Promise<boolean> {
+  const { rows } = await db.query<{ none: boolean }>(`select not exists (select from physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none`, [key]);
+  return rows[0]?.none === true;
+}
+
 /**
  * Ends an effect of which every try is proven to have had none: it was not done (D10). An entry with a try that may have had its effect
  * becomes `unknown` instead: nothing turns it into `failed` but proof (D15). One that is `unknown` already stays as it is, so that the version a

@@ -22,13 +22,15 @@ export interface ReplyToStore {
   entries: NewEntry[];
   inputTokens: number;
   outputTokens: number;
+  /** What the reply cost, in millionths of a US dollar. */
+  costMicros: number;
 }
 
 /** Stores a judged reply and the entries of its calls together; false when a newer generation owns the step (D17). */
 export async function storeReply(db: Db, item: ReplyToStore): Promise<boolean> {
   const { rows } = await db.query<{ stored: boolean }>(
     `with stored as (
-       update ledger_entry set state = 'succeeded', result = $3, input_tokens = $4, output_tokens = $5, version = version + 1
+       update ledger_entry set state = 'succeeded', result = $3, input_tokens = $4, output_tokens = $5, cost_micros = $8, version = version + 1
        where key = $1 and generation = $2 and state = 'dispatched'
        returning turn_id, step
      ), physical as (
@@ -39,7 +41,7 @@ export async function storeReply(db: Db, item: ReplyToStore): Promise<boolean> {
        from stored s, jsonb_to_recordset($7::jsonb) as c(key text, idx int, kind text, name text, args jsonb, "argsDigest" text, "needsApproval" boolean)
      )
      select exists (select from stored) as stored`,
-    [item.key, item.generation, JSON.stringify(item.reply), item.inputTokens, item.outputTokens, item.physicalCallId, JSON.stringify(item.entries)],
+    [item.key, item.generation, JSON.stringify(item.reply), item.inputTokens, item.outputTokens, item.physicalCallId, JSON.stringify(item.entries), item.costMicros],
   );
   return rows[0]?.stored === true;
 }

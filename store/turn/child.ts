@@ -11,9 +11,9 @@ export async function createChildTurn(db: Db, parentKey: string, child: ChildRef
        insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
      )
      insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, parent_key, definition_digest,
-       cancel_requested_at, reason)
+       cancel_requested_at, reason, budgets, deadline_at)
      select $1, $2, $3, $4, $5, jsonb_build_object('text', $6::text), p.requester, $7, p.root_turn_id, $4, $8,
-       p.cancel_requested_at, case when p.cancel_requested_at is not null then p.reason end
+       p.cancel_requested_at, case when p.cancel_requested_at is not null then p.reason end, p.budgets, p.deadline_at
      from ledger_entry e join turn p using (turn_id) join turn r on r.turn_id = p.root_turn_id where e.key = $4
      for share of p, r
      on conflict do nothing`,

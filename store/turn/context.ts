@@ -12,6 +12,8 @@ export interface TurnContext {
   input: UserContent;
   parentKey: string | null;
   cancelRequested: boolean;
+  /** The turn, or one above it, has a budget (D33). */
+  hasBudget: boolean;
   /** Newest messages of the thread, oldest first; the first group may be incomplete. */
   prior: { seq: number; grp: number; body: Message }[];
   threadMessages: number;
@@ -28,6 +30,7 @@ interface Row {
   input: UserContent;
   parent_key: string | null;
   cancelled: boolean;
+  has_budget: boolean;
   prior: TurnContext['prior'] | null;
   thread_messages: string;
   records: StepRecord[] | null;
@@ -41,7 +44,7 @@ interface Row {
  */
 export async function loadTurnContext(db: Db, turnId: string, limits: { priorLimit: number; fromStep: number; workItems: number }): Promise<TurnContext> {
   const { rows } = await db.query<Row>(
-    `select t.agent, t.thread_id, t.requester, t.definition_digest, t.input, t.parent_key, t.cancel_requested_at is not null as cancelled,
+    `select t.agent, t.thread_id, t.requester, t.definition_digest, t.input, t.parent_key, t.cancel_requested_at is not null as cancelled, t.budgets is not null as has_budget,
        (select jsonb_agg(jsonb_build_object('seq', m.seq, 'grp', m.grp, 'body', m.body) order by m.seq)
         from (select seq, grp, body from message where agent = t.agent and thread_id = t.thread_id order by seq desc limit $2) m) as prior,
        (select next_seq - 1 from thread th where th.agent = t.agent and th.thread_id = t.thread_id) as thread_messages,
@@ -61,7 +64,7 @@ export async function loadTurnContext(db: Db, turnId: string, limits: { priorLim
   if (row === undefined) throw new Error(`turn ${turnId} is not stored`);
   return {
     turnId, agent: row.agent, threadId: row.thread_id, requester: row.requester, definitionDigest: row.definition_digest, input: row.input, parentKey: row.parent_key,
-    cancelRequested: row.cancelled, prior: row.prior ?? [], threadMessages: Number(row.thread_messages), records: row.records ?? [],
+    cancelRequested: row.cancelled, hasBudget: row.has_budget, prior: row.prior ?? [], threadMessages: Number(row.thread_messages), records: row.records ?? [],
     steered: row.steered ?? [], workHistory: row.work_history ?? [],
   };
 }

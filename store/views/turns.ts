@@ -21,6 +21,7 @@ interface TurnRow {
   model_calls: number;
   input_tokens: number;
   output_tokens: number;
+  cost_micros: string | null;
   effect_calls: number;
 }
 
@@ -41,7 +42,7 @@ const VIEW = `
       join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id)
   select t.turn_id, t.agent, t.thread_id, t.request_id, t.workflow_id, t.text,
     coalesce(waiting.status, t.status) as status, coalesce(waiting.reason, t.reason) as reason,
-    members.ids as tree, done.effects, done.steps, done.model_calls, done.input_tokens, done.output_tokens, done.effect_calls
+    members.ids as tree, done.effects, done.steps, done.model_calls, done.input_tokens, done.output_tokens, done.cost_micros, done.effect_calls
   from asked join turn t on t.turn_id = asked.turn_id
   cross join lateral (select array_agg(tree.turn_id) as ids from tree where tree.top = t.turn_id) members
   left join lateral (
@@ -56,6 +57,7 @@ const VIEW = `
       count(*) filter (where e.kind in ('model', 'child', 'summary') and e.state not in ('pending', 'cancelled')
         and not exists (select 1 from turn c where c.parent_key = e.key and c.turn_id = any(members.ids)))::int as model_calls,
       coalesce(sum(e.input_tokens), 0)::int as input_tokens, coalesce(sum(e.output_tokens), 0)::int as output_tokens,
+      nullif(sum(e.cost_micros), 0)::text as cost_micros,
       count(*) filter (where e.kind = 'effect' and e.dispatched_at is not null)::int as effect_calls
     from ledger_entry e join turn o on o.turn_id = e.turn_id where e.turn_id = any(members.ids)) done
   order by asked.place`;
@@ -70,7 +72,7 @@ async function viewsOf(db: Db, turnIds: string[]): Promise<TurnView[]> {
     effects: row.effects.map(({ key, effect, state, outcome, externalId, args }) => ({ key, effect, state, outcome, externalId, args })),
     approvals: approvals.filter((a) => row.tree.includes(a.ofTurn)).map((a) => a.approval),
     usage: {
-      modelCalls: row.model_calls, inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: null, effects: row.effect_calls,
+      modelCalls: row.model_calls, inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_micros === null ? null : Number(row.cost_micros) / 1_000_000, effects: row.effect_calls,
     },
     steps: row.steps,
   }));

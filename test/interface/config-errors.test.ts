@@ -15,6 +15,8 @@ const ONE_MESSAGE: [string, string, string][] = [
   ['a number out of range', broken(MAIN, `${MAIN}\nmax_steps = 0`), 'holdfast.toml: agents.main.max_steps = 0: must be at least 1'],
   ['a word that is not allowed', broken('"offline"', '"oflline"'),
     'holdfast.toml: models.default.provider = "oflline": allowed: "openai", "anthropic", "google", "openai_compatible", "offline"'],
+  ['a budget in dollars over a model without a price', `${broken('provider = "offline"', 'provider = "openai_compatible"\nbase_url = "http://127.0.0.1:1"\nmodel = "m"')}\n[agents.main.budget]\ncost_usd = 1\n`, 'holdfast.toml: agents.main.budget.cost_usd: cannot be counted: give models.default a price, such as { input = 0.5, output = 1.5 } (US dollars for a million tokens)'],
+  ['more calls for an unknown outcome than its approval permits', `${RIGHT}\n[effects.reserve.unknown]\nretry = { max_attempts = 3 }\n[effects.reserve.approval]\nattempts = 2\n`, 'holdfast.toml: effects.reserve.approval.attempts: is 2, but unknown.retry asks for up to 3 calls; make both the same'],
   ['a missing key', broken('type = "http"', ''), 'holdfast.toml: effects.reserve.type: is missing; allowed: "http", "postgres", "smtp", "mcp", "function"'],
   ['an unknown key of the document', `${RIGHT}\n[agent.x]\n`, 'holdfast.toml: agent: unknown key; did you mean "agents"? (allowed: app, models, agents, effects, work_memory)'],
   ['a bad duration', broken(URL_LINE, `${URL_LINE}\ntimeout = "10 seconds"`),
@@ -93,7 +95,7 @@ describe('I5: bad configuration has one clear message', () => {
     expect(problemOf(broken(MAIN, `${MAIN}\nmax_steps = 0\ncolour = "red"\ncontext_turns = "x"`)).split('\n')).toHaveLength(3);
   });
 
-  it.each(['budget', 'judge', 'review', 'guardrails'])('I5b: the key "%s" of a later version is called that', (key) => {
+  it.each(['judge', 'review', 'guardrails'])('I5b: the key "%s" of a later version is called that', (key) => {
     expect(problemOf(broken(MAIN, `${MAIN}\n${key} = {}`))).toBe(`holdfast.toml: agents.main.${key}: is not available in this version`);
   });
 
