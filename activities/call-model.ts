@@ -76,7 +76,7 @@ function requestOf(context: TurnContext, definition: AgentDefinition, input: Mod
   if (problems.length > 0) throw new CallError('terminal', `the transcript is not well-formed: ${problems[0]}`);
   const hasPrior = prior.some((group) => group[0]?.role === 'assistant');
   const counts = { thread_msgs: context.threadMessages, window: input.windowSize, sent_to_llm: messages.length, has_prior: hasPrior };
-  const system = systemPrompt({ definition, correction: input.correction, hasPrior, workHistory: context.workHistory });
+  const system = systemPrompt({ definition, correction: input.correction, hasPrior, workHistory: context.workHistory, endedWork: context.endedWork });
   return { request: { agent: definition.name, system, messages, tools: toolsOf(definition) }, counts };
 }
 

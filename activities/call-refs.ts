@@ -1,6 +1,8 @@
 import type { AgentDefinition } from '../contracts/definition.js';
+import type { EffectDefinition } from '../contracts/effect.js';
 import type { JudgedCall, StoredReply } from '../contracts/reply.js';
 import type { CallRef, ModelStepResult } from '../contracts/steps.js';
+import { effectOf } from '../domain/effect-of.js';
 import { ASK_USER } from '../domain/judge-reply.js';
 import { callKey } from '../domain/keys.js';
 
@@ -15,16 +17,21 @@ export function toStepResult(reply: StoredReply, turnId: string, step: number, d
   return { kind: 'calls', calls: runnable.map((call) => toCallRef(call, turnId, step, definition)), invalid: reply.calls.length - runnable.length };
 }
 
+/** An effect as the workflow runs it. */
+export function effectRef(effect: EffectDefinition, key: string, index: number): CallRef {
+  return {
+    ...NOTHING_SPECIAL, key, index, name: effect.name, kind: 'effect', sequential: effect.sequential, needsApproval: effect.approval !== null,
+    hasPrecondition: effect.approval?.precondition != null, timeoutMs: effect.timeoutMs,
+  };
+}
+
+const NOTHING_SPECIAL = { childAgent: false, sequential: false, needsApproval: false, hasPrecondition: false, summarize: false };
+
 function toCallRef(call: JudgedCall, turnId: string, step: number, definition: AgentDefinition): CallRef {
   const key = callKey(turnId, step, call.index);
-  const base = { key, index: call.index, name: call.name, childAgent: false, sequential: false, needsApproval: false, hasPrecondition: false, summarize: false };
-  const effect = definition.effects.find((candidate) => candidate.name === call.name);
-  if (effect !== undefined) {
-    return {
-      ...base, kind: 'effect', sequential: effect.sequential, needsApproval: effect.approval !== null,
-      hasPrecondition: effect.approval?.precondition != null, timeoutMs: effect.timeoutMs,
-    };
-  }
+  const base = { ...NOTHING_SPECIAL, key, index: call.index, name: call.name };
+  const effect = effectOf(definition, call.name);
+  if (effect !== undefined) return effectRef(effect, key, call.index);
   if (call.name === ASK_USER) return { ...base, kind: 'input', timeoutMs: 0 };
   const child = definition.children.find((candidate) => candidate.name === call.name);
   const policy = definition.summary?.policy[call.name] ?? 'none';

@@ -3,6 +3,7 @@ import type { DecisionAnswer, DecisionRefusal } from '../contracts/approval.js';
 import type { JsonObject } from '../contracts/json.js';
 import { decideSignalSchema } from '../contracts/signals.js';
 import type { DecideInput, DecideResult, ExpireResult, ProposalRef } from '../contracts/steps.js';
+import { effectOf } from '../domain/effect-of.js';
 import { parseArguments } from '../domain/arguments.js';
 import { mayDecide } from '../domain/approval.js';
 import { digestOf } from '../store/hash.js';
@@ -60,7 +61,7 @@ function editProblem(deps: ActivityDeps, current: ProposalRow, input: DecideInpu
 }
 
 async function storeEdit(deps: ActivityDeps, current: ProposalRow, basedOn: string, args: JsonObject, editor: string): Promise<DecideResult> {
-  const effect = (await deps.definition(current.definitionDigest)).effects.find((candidate) => candidate.name === current.effect);
+  const effect = effectOf(await deps.definition(current.definitionDigest), current.effect);
   if (effect === undefined) return refused('invalid_edit', `the effect ${current.effect} is not in the turn's definition`);
   const schemaError = schemaProblem(effect.inputSchema, args);
   if (schemaError !== null) return refused('invalid_edit', `the edited arguments do not fit: ${schemaError}`);

@@ -1,3 +1,4 @@
+import * as compensate from './compensate.js';
 import * as byHand from './by-hand.js';
 import { callChild, finishChildAgent, startChildAgent } from './call-child.js';
 import { callModel } from './call-model.js';
@@ -16,6 +17,7 @@ export function createActivities(deps: ActivityDeps) {
   return withFailureMapping({
     ...bind(deps, lifecycle),
     ...bind(deps, byHand),
+    ...bind(deps, compensate),
     ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
     ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects })),
   }, deps.log);

@@ -37,7 +37,7 @@ export async function open(deps: ActivityDeps, input: ConversationRef & { turnId
   const deadlineMs = budget === null ? row.deadlineMs : await openBudget(deps.pool, input.turnId, budget);
   return {
     turnId: input.turnId, ended: null, maxSteps: definition.maxSteps, windowSize: definition.memory.windowSize,
-    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null, deadlineMs,
+    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null, deadlineMs, mayUndo: definition.effects.some((effect) => effect.compensatedBy != null),
   };
 }
 

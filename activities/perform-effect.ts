@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json } from '../contracts/json.js';
 import type { EffectOutcome, PerformInput } from '../contracts/steps.js';
+import { effectOf } from '../domain/effect-of.js';
 import { CallError } from '../domain/failure.js';
 import type { EffectCall, PerformResult } from '../effects/types.js';
 import { digestOf } from '../store/hash.js';
@@ -53,7 +54,7 @@ async function claimWithinBudget(deps: ActivityDeps, claim: EffectClaim): Promis
 type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
 
 async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<PerformResult> {
-  const effect = (await deps.definition(claim.definitionDigest)).effects.find((candidate) => candidate.name === claim.name);
+  const effect = effectOf(await deps.definition(claim.definitionDigest), claim.name);
   if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
   if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
   await deps.probe('before_send', key);
@@ -81,7 +82,7 @@ async function preconditionHolds(deps: ActivityDeps, key: string): Promise<boole
   const entry = await loadCall(deps.pool, key);
   if (entry === null) throw new Error(`effect ${key} is not stored`);
   const { definitionDigest } = await loadTurnContext(deps.pool, entry.turnId, { priorLimit: 0, fromStep: entry.step, workItems: 0 });
-  const effect = (await deps.definition(definitionDigest)).effects.find((candidate) => candidate.name === entry.name);
+  const effect = effectOf(await deps.definition(definitionDigest), entry.name);
   if (effect === undefined) return true;
   const check = await deps.adapterOf(effect).precondition({ effect, key, physicalCallId: '', args: entry.args }, AbortSignal.timeout(effect.timeoutMs));
   if (check.holds) return true;

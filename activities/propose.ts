@@ -3,6 +3,7 @@ import type { ApprovalPolicy, EffectDefinition } from '../contracts/effect.js';
 import type { JsonObject } from '../contracts/json.js';
 import type { ProposeResult } from '../contracts/steps.js';
 import { diffOf, proposalText } from '../domain/approval.js';
+import { effectOf } from '../domain/effect-of.js';
 import { approvalIdOf } from '../domain/keys.js';
 import { digestOf, sha256Hex } from '../store/hash.js';
 import { refuseEffect } from '../store/ledger/reconcile.js';
@@ -20,7 +21,7 @@ export async function propose(deps: ActivityDeps, input: { key: string }): Promi
   const call = await loadCall(deps.pool, input.key);
   if (call === null) throw new Error(`effect ${input.key} is not stored`);
   const context = await loadTurnContext(deps.pool, call.turnId, { priorLimit: 0, fromStep: call.step, workItems: 0 });
-  const effect = (await deps.definition(context.definitionDigest)).effects.find((candidate) => candidate.name === call.name);
+  const effect = effectOf(await deps.definition(context.definitionDigest), call.name);
   if (effect?.approval == null) throw new Error(`effect ${call.name} asks for no approval`);
   const preview = await previewOf(deps, effect, input.key, call.args);
   if (preview.kind === 'refused') {

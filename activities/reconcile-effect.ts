@@ -1,5 +1,6 @@
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { ReconcileResult } from '../contracts/steps.js';
+import { effectOf } from '../domain/effect-of.js';
 import { clampMessage } from '../domain/failure.js';
 import { decideRecovery } from '../domain/recovery.js';
 import type { RecoveryDecision } from '../domain/recovery.js';
@@ -66,7 +67,7 @@ function isOpen(row: RecoveryRow): boolean {
 }
 
 async function targetOf(deps: ActivityDeps, row: RecoveryRow): Promise<{ effect: EffectDefinition; adapter: EffectAdapter }> {
-  const effect = (await deps.definition(row.definitionDigest)).effects.find((candidate) => candidate.name === row.name);
+  const effect = effectOf(await deps.definition(row.definitionDigest), row.name);
   if (effect === undefined) throw new Error(`the effect ${row.name} is not in the turn's definition`);
   return { effect, adapter: deps.adapterOf(effect) };
 }

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { AgentDefinition } from '../contracts/definition.js';
 import type { JsonObject } from '../contracts/json.js';
+import { effectOf } from '../domain/effect-of.js';
 import { ASK_USER } from '../domain/judge-reply.js';
 import type { SchemaCheck } from '../domain/judge-reply.js';
 
@@ -25,7 +26,7 @@ export const ASK_SCHEMA: JsonObject = {
 
 export function schemaOf(definition: AgentDefinition, tool: string): JsonObject {
   if (tool === ASK_USER) return ASK_SCHEMA;
-  return definition.effects.find((effect) => effect.name === tool)?.inputSchema ?? CHILD_SCHEMA;
+  return effectOf(definition, tool)?.inputSchema ?? CHILD_SCHEMA;
 }
 
 /** Checks arguments of any tool of an agent; schemas compile once per pinned definition (D7). */

@@ -3,7 +3,7 @@ import type { HoldfastClient } from '../client/client.js';
 import { ledgerEntrySchema } from '../contracts/ledger.js';
 import type { ApiEnv } from './guard.js';
 import { Refused } from './problem.js';
-import { body, json, keyParams, ledgerQuery, problems, reconcileBody, settleAnswer, settlementBody } from './schemas.js';
+import { body, compensationAnswer, compensationBody, json, keyParams, ledgerQuery, problems, reconcileBody, settleAnswer, settlementBody } from './schemas.js';
 
 const listRoute = createRoute({
   method: 'get', path: '/v1/ledger', summary: 'Ledger entries in order',
@@ -22,6 +22,11 @@ const reconcileRoute = createRoute({
   request: { body: body(reconcileBody) }, responses: { 200: json(z.array(ledgerEntrySchema), 'The entries as they stand afterwards'), ...problems },
 });
 
+const compensateRoute = createRoute({
+  method: 'post', path: '/v1/ledger/{key}/compensation', summary: 'Undo an effect that was done, by the effect that is declared for it (D29)',
+  request: { params: keyParams, body: body(compensationBody) }, responses: { 200: json(compensationAnswer, 'The turn that undoes it'), ...problems },
+});
+
 export function ledgerRoutes(app: OpenAPIHono<ApiEnv>, client: HoldfastClient): void {
   app.openapi(listRoute, async (c) => {
     const { turn, ...filter } = c.req.valid('query');
@@ -29,6 +34,11 @@ export function ledgerRoutes(app: OpenAPIHono<ApiEnv>, client: HoldfastClient): 
   });
   app.openapi(reconcileRoute, async (c) => c.json(await client.reconcile(c.req.valid('json').key), 200));
   app.openapi(showRoute, async (c) => c.json(await client.ledgerEntry(c.req.valid('param').key), 200));
+  app.openapi(compensateRoute, async (c) => {
+    const answer = await client.compensate(c.req.valid('param').key, { ...c.req.valid('json'), as: c.get('principal').user });
+    if (answer.result === 'refused') throw new Refused(answer.code, answer.message);
+    return c.json(answer, 200);
+  });
   app.openapi(settleRoute, async (c) => {
     const answer = await client.settle(c.req.valid('param').key, { ...c.req.valid('json'), as: c.get('principal').user });
     if (answer.result === 'refused') throw new Refused(answer.code, answer.message);

@@ -31,6 +31,7 @@ export const ledgerQuery = z.object({ state: ledgerStateSchema.optional(), turn:
 
 export const submitBody = submitSchema.partial({ requestId: true });
 export const cancelBody = z.strictObject({ reason: z.string().max(2000).optional() });
+export const compensationBody = z.strictObject({ reason: z.string().min(1).max(2000) });
 export const reconcileBody = z.strictObject({ key: idParam.optional() });
 export { decisionSchema as decisionBody, settlementSchema as settlementBody };
 
@@ -40,6 +41,8 @@ export const decisionAnswer = z.object({
   result: z.enum(['approved', 'rejected', 'recorded', 'edited']), approvalId: z.string(), version: z.number().int(), hash: z.string(),
 });
 export const settleAnswer = z.object({ result: z.enum(['settled', 'retrying']), key: z.string(), version: z.number().int(), generation: z.number().int() });
+
+export const compensationAnswer = z.object({ result: z.enum(['begun', 'being_undone']), turnId: z.string().describe('The turn that undoes it'), workflowId: z.string() });
 
 /** A JSON answer with this body. */
 export function json<S extends z.ZodType>(schema: S, description: string) {

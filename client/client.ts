@@ -9,6 +9,7 @@ import { turnRoute } from '../store/views/routes.js';
 import { listTurns, turnView, type TurnFilter } from '../store/views/turns.js';
 import { checkTemporal } from './call-temporal.js';
 import { cancel } from './cancel.js';
+import { compensate, type CompensationAnswer } from './compensate.js';
 import { openContext } from './connect.js';
 import type { ClientContext } from './context.js';
 import { decide } from './decide.js';
@@ -104,6 +105,11 @@ export class HoldfastClient {
 
   settle(key: string, settlement: Settlement & { as: string }): Promise<SettleAnswer> {
     return this.guard(() => settle(this.context, key, settlement));
+  }
+
+  /** Undoes an effect that was done, by the effect that its agent declares for that (D29). */
+  compensate(key: string, options: { as: string; reason: string }): Promise<CompensationAnswer> {
+    return this.guard(() => compensate(this.context, key, options));
   }
 
   /** Looks up one unsettled effect, or all, now; answers with the entries as they stand afterwards (D15). */

@@ -1,5 +1,6 @@
 /** Package entry `holdfast/client` (I14): everything a backend does. */
 export { HoldfastClient } from './client.js';
+export type { CompensationAnswer } from './compensate.js';
 export { HoldfastError, type ErrorCode } from './errors.js';
 export type { ClientSettings } from './settings.js';
 export type { SubmitOptions, Submitted } from './submit.js';

@@ -29,8 +29,8 @@ export function classifyTemporalError(error: unknown): TemporalFailure {
   // A proxy that drops a stream between two requests says "internal".
   if (code === GRPC.unavailable || (code === GRPC.internal && /RST_STREAM|without gRPC status/i.test(messageOf(error)))) return { kind: 'unreachable' };
   if (code === GRPC.failedPrecondition && /already completed|not found/i.test(messageOf(error))) return { kind: 'closed' };
-  // A workflow task failed and will be tried again (a worker of another build, for example).
-  if (code === GRPC.failedPrecondition && /in failed state/i.test(messageOf(error))) return { kind: 'busy' };
+  // A workflow task failed and will be tried again (a worker of another build, or a run that was about to end when this came).
+  if (code === GRPC.failedPrecondition && /in failed state|unexpected workflow task failure/i.test(messageOf(error))) return { kind: 'busy' };
   if (code === GRPC.resourceExhausted || code === GRPC.aborted || code === GRPC.unknown) return { kind: 'busy' };
   return { kind: 'other' };
 }

@@ -11,13 +11,13 @@ type McpConfig = Extract<EffectConfig, { type: 'mcp' }>;
 /** What an effect's keys must fulfil together (D13, D19). */
 export function checkEffects(config: HoldfastConfig): ConfigProblem[] {
   return Object.entries(config.effects).flatMap(([name, effect]) =>
-    [...checkSchema(effect), ...checkTarget(effect), ...checkQuestions(effect), ...checkRetry(effect)].map(({ key, message }) => ({
+    [...checkSchema(effect), ...checkTarget(effect), ...checkQuestions(effect), ...checkRetry(effect), ...checkCompensation(config, name, effect)].map(({ key, message }) => ({
       where: config.file, key: `effects.${name}.${key}`, message,
     })));
 }
 
 function checkTarget(effect: EffectConfig): Found[] {
-  if (effect.type === 'http') return [...checkLookup(effect), ...checkCorrelation(effect), ...checkHeaders(effect)];
+  if (effect.type === 'http') return [...checkArguments('url', placeholdersOf(effect.url), effect), ...checkLookup(effect), ...checkCorrelation(effect), ...checkHeaders(effect)];
   if (effect.type === 'postgres') return checkArguments('statement', placeholdersOf(effect.statement), effect);
   if (effect.type === 'mcp') return checkServer(effect);
   if (effect.type === 'smtp' && (effect.user_env === undefined) !== (effect.password_env === undefined)) return [{ key: 'user_env', message: 'goes with password_env; give both or neither' }];
@@ -28,6 +28,17 @@ function checkTarget(effect: EffectConfig): Found[] {
 function checkRetry({ unknown: { retry }, approval }: EffectConfig): Found[] {
   if (retry === 'never' || approval === undefined || !approval.required || approval.attempts >= retry.max_attempts) return [];
   return [{ key: 'approval.attempts', message: `is ${approval.attempts}, but unknown.retry asks for up to ${retry.max_attempts} calls; make both the same` }];
+}
+
+/** One effect undoes another one, never itself, and no two undo the same (D29). */
+function checkCompensation(config: HoldfastConfig, name: string, effect: EffectConfig): Found[] {
+  const { compensates, compensation } = effect;
+  if (compensates === undefined) return compensation === undefined ? [] : [{ key: 'compensation', message: 'goes with compensates, which names the effect that is undone' }];
+  const known = Object.keys(config.effects);
+  if (!known.includes(compensates)) return [{ key: 'compensates', message: `"${compensates}" does not exist${suggestion(compensates, known)}` }];
+  if (compensates === name) return [{ key: 'compensates', message: 'an effect cannot undo itself' }];
+  const first = known.find((other) => config.effects[other]?.compensates === compensates);
+  return first === name ? [] : [{ key: 'compensates', message: `"${compensates}" is undone by "${first}" already` }];
 }
 
 function checkServer(effect: McpConfig): Found[] {

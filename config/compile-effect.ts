@@ -1,14 +1,14 @@
 import type { EffectConfig } from '../contracts/config.js';
 import type { ApprovalPolicy, EffectDefinition, Idempotency, Lookup, McpTarget, Question } from '../contracts/effect.js';
 
-type Common = Pick<EffectDefinition, 'name' | 'description' | 'inputSchema' | 'sequential' | 'timeoutMs' | 'unknown' | 'approval'>;
+type Common = Pick<EffectDefinition, 'name' | 'description' | 'inputSchema' | 'sequential' | 'timeoutMs' | 'unknown' | 'approval' | 'compensates' | 'compensatedBy'>;
 
 /** A database keeps its marker rows for ever; a number that JSON holds. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
 const DATABASE_LOOKUP: Lookup = { absence: 'authoritative', settleAfterMs: 0, everyMs: 30_000 };
 
 /** The pinned form of an effect (D34). */
-export function compileEffect(name: string, effect: EffectConfig): EffectDefinition {
+export function compileEffect(name: string, effect: EffectConfig, compensatedBy: string | null): EffectDefinition {
   const common: Common = {
     name,
     description: effect.description ?? `Performs "${name.replaceAll(/[_-]+/g, ' ')}".`,
@@ -17,6 +17,8 @@ export function compileEffect(name: string, effect: EffectConfig): EffectDefinit
     timeoutMs: effect.timeout,
     unknown: compileUnknown(effect.unknown.retry),
     approval: compileApproval(effect.approval),
+    compensates: effect.compensates === undefined ? null : { effect: effect.compensates, ...(effect.compensation ?? { args: { id: '{external_id}' }, automatic: [] }) },
+    compensatedBy,
   };
   switch (effect.type) {
     case 'http':

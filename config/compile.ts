@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BudgetPolicy } from '../contracts/budget.js';
 import type { AgentConfig, HoldfastConfig, ModelConfig } from '../contracts/config.js';
 import type { AgentDefinition, ChildDefinition, SummaryPolicy } from '../contracts/definition.js';
+import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json } from '../contracts/json.js';
 import type { ModelDefinition } from '../contracts/model.js';
 import { canonicalJson } from '../domain/canonical.js';
@@ -41,7 +42,8 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
     instructions: agent.instructions,
     model: compileModel(name, agent.model, must(config.models[agent.model], agent.model)),
     children: agent.children.map((child) => compileChild(child, must(config.agents[child], child), digestOf(child))),
-    effects: agent.effects.map((effect) => compileEffect(effect, must(config.effects[effect], effect))),
+    effects: agent.effects.map((effect) => compile(config, effect)),
+    compensations: agent.effects.flatMap((effect) => compensationOf(config, effect) ?? []).filter((undo) => !agent.effects.includes(undo)).map((undo) => compile(config, undo)),
     maxSteps: agent.max_steps,
     askUser: agent.ask_user,
     memory: { backend: agent.memory.backend, windowSize: agent.memory.window_size, historyAware: agent.memory.history_aware },
@@ -50,6 +52,15 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
     summary: compileSummary(agent, config.work_memory, digestOf),
     budget: compileBudget(agent.budget),
   };
+}
+
+function compile(config: HoldfastConfig, name: string): EffectDefinition {
+  return compileEffect(name, must(config.effects[name], name), compensationOf(config, name));
+}
+
+/** The effect that undoes this one (D29). */
+function compensationOf(config: HoldfastConfig, name: string): string | null {
+  return Object.keys(config.effects).find((candidate) => config.effects[candidate]?.compensates === name) ?? null;
 }
 
 function compileChild(name: string, agent: AgentConfig, digest: string): ChildDefinition {

@@ -3,6 +3,7 @@ import { approvalSchema } from './config-approval.js';
 import { envNameSchema, headerNameSchema, pathSchema, sqlTemplateSchema, textSchema, urlSchema, urlTemplateSchema } from './config-values.js';
 import { durationSchema } from './duration.js';
 import { jsonObjectSchema } from './json.js';
+import { agentNameSchema } from './turn.js';
 
 /** Status codes that mean "rejected, nothing happened" unless the effect says otherwise (D10). 408, 409, 429 and 5xx never do by default. */
 export const DEFAULT_REJECTS = [400, 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 422];
@@ -37,6 +38,14 @@ const unknownSchema = z.strictObject({
     .describe('Whether to try again when the outcome cannot be known; each try may cause the effect a second time (D13)'),
 });
 
+const compensationSchema = z.strictObject({
+  args: jsonObjectSchema.default({ id: '{external_id}' }).describe('Its arguments; `{external_id}` and `{NAME}` stand for the external id and the arguments of the effect that is undone'),
+  automatic: z
+    .array(z.enum(['cancelled', 'failed', 'expired', 'budget_exceeded', 'rejected']))
+    .default([])
+    .describe('Ends of a turn after which its effects are undone without anybody asking; its own approval still holds'),
+});
+
 /** What every type has. Where one has a meaning or a default of its own, its section says so. */
 const common = {
   description: textSchema.optional().describe('What it does, as the model sees it. Default: from its name'),
@@ -45,6 +54,8 @@ const common = {
   timeout: durationSchema('1ms', '24h').prefault('10s').describe('Limit of one call'),
   sequential: z.boolean().default(false).describe('Never in parallel with other calls of the same reply (D6)'),
   unknown: unknownSchema.prefault({}).describe('What to do when the outcome cannot be known'),
+  compensates: agentNameSchema.optional().describe('Effect that this one undoes (D29)'),
+  compensation: compensationSchema.optional().describe('How it undoes the effect that `compensates` names'),
 };
 
 const LEAVE_OUT_KEYS = 'Leave out if the system has no idempotency keys';
@@ -55,7 +66,7 @@ const httpEffectSchema = z.strictObject({
   type: z.literal('http').describe('An HTTP call declared here'),
   ...common,
   method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).default('POST').describe('The body is the arguments as JSON (I6)'),
-  url: urlSchema.describe('Address that causes the effect'),
+  url: urlTemplateSchema.describe('Address that causes the effect; `{args.NAME}` may stand in its path'),
   headers_env: z.record(headerNameSchema, envNameSchema).default({}).describe('Header → variable that holds its value'),
   result_id: resultId('Field of the answer'),
   rejects: z.array(z.int().min(400).max(599)).default(DEFAULT_REJECTS).describe('Status codes by which the system says that nothing happened (D10)'),

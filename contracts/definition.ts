@@ -28,6 +28,8 @@ export interface AgentDefinition {
   model: ModelDefinition;
   children: ChildDefinition[];
   effects: EffectDefinition[];
+  /** Effects that undo one of `effects` and are not called by the model (D29). */
+  compensations?: EffectDefinition[];
   /** Model calls of one turn, corrections included. */
   maxSteps: number;
   /** Offer the built-in tool `ask_user`, which waits for new input (D4). */

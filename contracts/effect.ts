@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.js';
+import type { FinalStatus } from './turn.js';
 
 /**
  * An effect as pinned with its agent (D34). Times in milliseconds. Secrets are named by environment variable only. Its type says which
@@ -18,6 +19,20 @@ interface EffectBase {
   lookup: Lookup | null;
   unknown: { retry: 'never' } | { retry: 'bounded'; maxAttempts: number; everyMs: number };
   approval: ApprovalPolicy | null;
+  /** What it undoes, and when by itself (D29); absent: nothing. */
+  compensates?: Compensation | null;
+  /** The effect that undoes it; absent: none is declared. */
+  compensatedBy?: string | null;
+}
+
+/**
+ * An effect that undoes another one is a new effect of its own (D29). `args` are its arguments, in which `{external_id}` and the names of the
+ * undone effect's arguments stand for their values. `automatic`: ends of a turn after which it is begun without a person.
+ */
+export interface Compensation {
+  effect: string;
+  args: JsonObject;
+  automatic: FinalStatus[];
 }
 
 /** The target acts once per key while it remembers the key (D13, D14). */

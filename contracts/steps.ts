@@ -28,6 +28,8 @@ export interface OpenedTurn {
   summaryTiming: 'before_finalize' | 'turn_end' | null;
   /** When the turn runs out of time (D33), milliseconds since the epoch; absent in older histories. */
   deadlineMs?: number | null;
+  /** Its end may begin to undo effects (D29). */
+  mayUndo?: boolean;
 }
 
 /** One call of a model reply. */
@@ -112,6 +114,12 @@ export interface PerformInput {
 export interface ChildRef extends ConversationRef {
   turnId: string;
   workflowId: string;
+}
+
+/** A turn that runs by itself, in a workflow that no other one ends (D29, D30). */
+export interface DetachedRef extends ChildRef {
+  /** Its only step is an effect that undoes another one. */
+  undoes: boolean;
 }
 
 export interface EndTurn {

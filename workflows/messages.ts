@@ -8,6 +8,7 @@ import type { DecisionAnswer } from '../contracts/approval.js';
 /** Workflow types (I11). */
 export const CONVERSATION = 'conversation';
 export const CHILD_AGENT = 'childAgent';
+export const DETACHED_WORK = 'detachedWork';
 export const RECONCILE_SWEEP = 'reconcileSweep';
 
 /** A workflow task that was lost with its worker is given to another one after this time, so that a turn goes on within 3 s (D1, D36). */

@@ -34,6 +34,8 @@ export interface TurnProgress {
   deadlineMs: number | null;
   /** The limit that was hit: it ends with its running calls. */
   overBudget: BudgetLimit | null;
+  /** Its end may begin to undo effects (D29). */
+  mayUndo: boolean;
 }
 
 export interface Carried {
@@ -86,11 +88,11 @@ export class Session {
   }
 
   begin(opened: OpenedTurn): TurnProgress {
-    const { turnId, maxSteps, windowSize, modelTimeoutMs, summaryTiming, deadlineMs = null } = opened;
+    const { turnId, maxSteps, windowSize, modelTimeoutMs, summaryTiming, deadlineMs = null, mayUndo = false } = opened;
     this.status = 'working';
     this.opening = null;
     this.running = {
-      turnId, maxSteps, windowSize, modelTimeoutMs, summaryTiming, deadlineMs,
+      turnId, maxSteps, windowSize, modelTimeoutMs, summaryTiming, deadlineMs, mayUndo,
       loop: LOOP_START, calls: null, toSummarize: [], cancelled: this.cancelled.has(turnId), overBudget: null,
     };
     return this.running;

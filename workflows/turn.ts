@@ -4,6 +4,7 @@ import type { FinalStatus } from '../contracts/turn.js';
 import { afterReply, batches, budgetEnd, mayAsk } from '../domain/turn-loop.js';
 import { checkpoint, repeatable, store } from './activities.js';
 import { runCall } from './calls.js';
+import { startCompensations } from './detached.js';
 import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
 
@@ -20,7 +21,9 @@ export async function runTurn(session: Session, turn: TurnProgress, scope: Cance
   await session.noted();
   // The cancel must be in the history before the record says that the turn has ended, or a lost workflow task would forget it (D31).
   if (ending.status === 'cancelled') await session.activity(() => checkpoint('the turn was cancelled'));
-  return session.activity(() => store.end({ turnId: turn.turnId, ...ending }));
+  const status = await session.activity(() => store.end({ turnId: turn.turnId, ...ending }));
+  if (turn.mayUndo && status !== 'completed') await session.activity(() => startCompensations(turn.turnId));
+  return status;
 }
 
 /** When the turn's time is over nothing more of it begins, and what runs is interrupted, as by a cancel (D33). */
@@ -73,7 +76,7 @@ async function askModel(session: Session, turn: TurnProgress, scope: Cancellatio
 }
 
 /** Calls of one reply: in parallel, except those that ask to be alone. Each ends with exactly one result (D6). */
-async function runCalls(session: Session, turn: TurnProgress, calls: CallProgress[], scope: CancellationScope): Promise<void> {
+export async function runCalls(session: Session, turn: TurnProgress, calls: CallProgress[], scope: CancellationScope): Promise<void> {
   for (const batch of batches(calls.map((call) => ({ call, sequential: call.ref.sequential })))) {
     const ends = await Promise.allSettled(batch.map(({ call }) => runCall(session, turn, call, scope)));
     const failed = ends.find((result) => result.status === 'rejected');

@@ -41,6 +41,7 @@ export const registerLedger: Register = (program, run) => {
       }));
   registerReconcile(ledger, run);
   registerSettle(ledger, run);
+  registerCompensate(ledger, run);
 };
 
 const registerReconcile: Register = (ledger, run) => {
@@ -68,6 +69,21 @@ const registerSettle: Register = (ledger, run) => {
     .addOption(new Option('--reason <text>', 'how you know').makeOptionMandatory())
     .addHelpText('after', '\nExample:\n  holdfast ledger settle t0123….1.0 --version 4 --outcome succeeded --external-id r-17 --reason "seen in the back office"')
     .action((key: string, options: Settlement, command: Command) => run(command, (context) => settle(context, key, options)));
+};
+
+const registerCompensate: Register = (ledger, run) => {
+  ledger
+    .command('compensate')
+    .description('Undoes an effect that was done, by the effect that its agent declares for that')
+    .argument('<key>')
+    .addOption(new Option('--reason <text>', 'why').makeOptionMandatory())
+    .addHelpText('after', '\nIt is a new effect of its own: with its own key, its own approval, and it may fail. Prints its turn; "holdfast turn show" follows it.\n\nExample:\n  holdfast ledger compensate t0123….1.0 --reason "the guest cancelled"')
+    .action((key: string, { reason }: { reason: string }, command: Command) =>
+      run(command, async (context) => {
+        const answer = await (await context.client()).compensate(key, { reason, as: context.globals.as });
+        context.print([answer], answer.result === 'refused' ? `refused (${answer.code}): ${printable(answer.message)}` : `${answer.result}: turn ${answer.turnId}`);
+        return answer.result === 'refused' ? EXIT.refused : EXIT.done;
+      }));
 };
 
 async function settle(context: CommandContext, key: string, options: Settlement): Promise<number> {

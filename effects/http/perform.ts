@@ -2,6 +2,7 @@ import type { HttpEffect } from '../../contracts/effect.js';
 import { clampMessage, retryAfterMs } from '../../domain/failure.js';
 import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext, type HttpRequest } from './request.js';
 import { readId } from '../answer-json.js';
+import { fillUrl } from './url-template.js';
 import { snippet, toResult } from './body.js';
 import type { EffectCall, PerformResult } from '../types.js';
 
@@ -36,7 +37,9 @@ function effectRequest(context: HttpContext, { effect, key, args }: EffectCall<H
   // The arguments were approved as they are: replacing one in silence is not allowed (D21).
   if (field !== null && Object.hasOwn(args, field)) throw new RequestProblem(`effect "${effect.name}": "${field}" carries Holdfast's key and cannot be an argument`);
   const body = JSON.stringify(field === null ? args : { ...args, [field]: key });
-  return buildRequest(context, effect, { method: http.method, url: http.url, body, own });
+  const filled = fillUrl(http.url, key, args);
+  if (!filled.ok) throw new RequestProblem(`effect "${effect.name}": ${filled.problem}`);
+  return buildRequest(context, effect, { method: http.method, url: filled.url, body, own });
 }
 
 function judge({ effect, key }: EffectCall<HttpEffect>, answer: HttpAnswer): PerformResult {

@@ -20,6 +20,14 @@ export interface TurnContext {
   records: StepRecord[];
   steered: SteeredInput[];
   workHistory: { child: string; summary: string }[];
+  /** Detached work of the conversation that has ended since the turn before began, newest last (D30). */
+  endedWork: EndedWork[];
+}
+
+export interface EndedWork {
+  kind: 'work' | 'compensation';
+  status: string;
+  text: string;
 }
 
 interface Row {
@@ -36,6 +44,7 @@ interface Row {
   records: StepRecord[] | null;
   steered: SteeredInput[] | null;
   work_history: TurnContext['workHistory'] | null;
+  ended_work: EndedWork[] | null;
 }
 
 /**
@@ -56,7 +65,12 @@ export async function loadTurnContext(db: Db, turnId: string, limits: { priorLim
         from turn s where s.merged_into = t.turn_id and s.merged_step >= $3) as steered,
        (select jsonb_agg(jsonb_build_object('child', w.child, 'summary', w.summary) order by w.created_at, w.key)
         from (select child, summary, created_at, key from work_history where agent = t.agent and thread_id = t.thread_id and state = 'committed'
-              order by created_at desc limit $4) w) as work_history
+              order by created_at desc limit $4) w) as work_history,
+       (select jsonb_agg(jsonb_build_object('kind', w.kind, 'status', w.status, 'text', left(w.text, 2000)) order by w.ordinal)
+        from (select d.kind, d.ordinal, u.status, u.text from detached d join turn u on u.turn_id = d.turn_id
+              where d.agent = t.agent and d.thread_id = t.thread_id and u.ended_at is not null and u.ended_at > coalesce(
+                (select max(p.created_at) from turn p where p.agent = t.agent and p.thread_id = t.thread_id and p.ordinal < t.ordinal), '-infinity')
+              order by d.ordinal desc limit 5) w) as ended_work
      from turn t where t.turn_id = $1`,
     [turnId, limits.priorLimit, limits.fromStep, limits.workItems],
   );
@@ -65,7 +79,7 @@ export async function loadTurnContext(db: Db, turnId: string, limits: { priorLim
   return {
     turnId, agent: row.agent, threadId: row.thread_id, requester: row.requester, definitionDigest: row.definition_digest, input: row.input, parentKey: row.parent_key,
     cancelRequested: row.cancelled, hasBudget: row.has_budget, prior: row.prior ?? [], threadMessages: Number(row.thread_messages), records: row.records ?? [],
-    steered: row.steered ?? [], workHistory: row.work_history ?? [],
+    steered: row.steered ?? [], workHistory: row.work_history ?? [], endedWork: row.ended_work ?? [],
   };
 }
 

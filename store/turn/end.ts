@@ -5,6 +5,7 @@ import { joinUsers, turnGroups, userMessage } from '../../domain/assemble.js';
 import type { Group, StepRecord } from '../../domain/assemble.js';
 import { closingText } from '../../domain/closing.js';
 import type { ToldEffect } from '../../domain/closing.js';
+import { undoByPolicy } from '../detached/undo-by-policy.js';
 import { inTransaction } from '../pool.js';
 import type { Db, Pool } from '../pool.js';
 import { loadTurnContext } from './context.js';
@@ -12,9 +13,9 @@ import type { TurnContext } from './context.js';
 
 /**
  * Ends a turn in one transaction: messages, memory and outcome change together or not at all. Keyed by the turn: a repeat answers
- * what was stored and changes nothing. A cancel that was acknowledged before wins over any other end (D31).
+ * what was stored and changes nothing. `answer`: the text of a completed turn without a model. A cancel that was acknowledged before wins over any other end (D31).
  */
-export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, reason: string | null): Promise<FinalStatus> {
+export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, reason: string | null, answer: string | null = null): Promise<FinalStatus> {
   for (const child of await openChildren(pool, turnId)) await endTurn(pool, child, 'cancelled', 'the turn that asked for it has ended');
   return inTransaction(pool, async (db) => {
     const open = await lockOpenTurn(db, turnId);
@@ -23,7 +24,8 @@ export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, re
     const why = status === 'completed' ? null : open.cancelRequested ? open.reason : (reason ?? open.reason);
     await cancelPending(db, turnId);
     const context = await loadTurnContext(db, turnId, { priorLimit: 0, fromStep: 0, workItems: 0 });
-    const text = status === 'completed' ? finalText(context.records) : closingText(status, why, await toldEffects(db, turnId));
+    const undoing = status === 'completed' ? [] : await undoByPolicy(db, turnId, status);
+    const text = status === 'completed' ? (answer ?? finalText(context.records)) : closingText(status, why, await toldEffects(db, turnId, undoing));
     if (context.definitionDigest !== null) await appendMessages(db, context, transcript(context, status, text));
     await db.query(`update work_history set state = $2 where turn_id = $1 and state = 'provisional'`, [turnId, status === 'completed' ? 'committed' : 'quarantine']);
     await db.query(`update turn set status = $2, text = $3, reason = $4, ended_at = now() where turn_id = $1`, [turnId, status, text, why]);
@@ -64,7 +66,7 @@ async function cancelPending(db: Db, turnId: string): Promise<void> {
 }
 
 /** Effects of the turn and of every turn that its children opened, in the order of the ledger: all of them are told (D28). */
-async function toldEffects(db: Db, turnId: string): Promise<ToldEffect[]> {
+async function toldEffects(db: Db, turnId: string, undoing: string[]): Promise<ToldEffect[]> {
   const { rows } = await db.query<ToldEffect>(
     `with recursive tree (turn_id, root_turn_id) as (
        select turn_id, root_turn_id from turn where turn_id = $1
@@ -72,10 +74,10 @@ async function toldEffects(db: Db, turnId: string): Promise<ToldEffect[]> {
        select c.turn_id, c.root_turn_id from tree join turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
          join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
      )
-     select e.name, e.state, e.outcome, e.external_id as "externalId",
+     select e.key = any($2) as undoing, e.name, e.state, e.outcome, e.external_id as "externalId",
        (select p.state from proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1) as proposal
      from tree join ledger_entry e using (turn_id) join turn o using (turn_id) where e.kind = 'effect' order by o.ordinal, e.step, e.idx`,
-    [turnId],
+    [turnId, undoing],
   );
   return rows;
 }
@@ -89,7 +91,7 @@ function finalText(records: StepRecord[]): string {
 
 function transcript(context: TurnContext, status: FinalStatus, text: string): Group[] {
   const groups: Group[] = [[userMessage(context.input)], ...turnGroups(context.records, context.steered)];
-  if (status === 'completed') return groups;
+  if (status === 'completed' && context.records.some((record) => record.idx === -1)) return groups;
   const answered = groups.filter((group) => !isFinalAnswer(group));
   return [...answered, [{ role: 'assistant', text, calls: [] }]];
 }

@@ -1,0 +1,109 @@
+import type { JsonObject } from '../../contracts/json.js';
+import type { DetachedRef } from '../../contracts/steps.js';
+import type { Db } from '../pool.js';
+
+/** An effect that is known to have been done and can be undone (D29). */
+export interface Undoable {
+  key: string;
+  effect: string;
+  externalId: string | null;
+  args: JsonObject;
+  agent: string;
+  definitionDigest: string;
+  requester: string;
+  /** How often it was tried to undo it so far. */
+  tries: number;
+  /** The turn that undoes it now. */
+  open: DetachedRef | null;
+}
+
+/** Why an effect cannot be undone now. */
+export type UndoRefusal = 'unknown_entry' | 'not_done' | 'already_undone';
+
+export interface NewCompensation {
+  turnId: string;
+  agent: string;
+  /** Conversation of the undoing turn: one for each undone effect. */
+  threadId: string;
+  requestId: string;
+  workflowId: string;
+  definitionDigest: string;
+  /** The effect that is undone. */
+  undoes: string;
+  effect: string;
+  effectKey: string;
+  args: JsonObject;
+  argsDigest: string;
+  needsApproval: boolean;
+  text: string;
+  inputDigest: string;
+  requester: string;
+  reason: string | null;
+}
+
+interface UndoableRow extends Undoable {
+  kind: string;
+  done: boolean;
+  undone: boolean;
+}
+
+/** Reads an effect with what has been done to undo it, under a lock, so that two who ask at once cannot both begin. */
+export async function loadUndoable(db: Db, key: string): Promise<Undoable | UndoRefusal> {
+  await db.query('select from ledger_entry where key = $1 for no key update', [key]);
+  const { rows } = await db.query<UndoableRow>(
+    `select e.key, e.kind, e.name as effect, e.external_id as "externalId", e.args, t.agent, t.definition_digest as "definitionDigest", t.requester,
+       e.state = 'succeeded' or (e.state = 'reconciled' and e.outcome = 'succeeded') as done,
+       (select count(*) from detached d where d.key = e.key and d.kind = 'compensation')::int as tries,
+       (select jsonb_build_object('agent', u.agent, 'threadId', u.thread_id, 'turnId', u.turn_id, 'workflowId', u.workflow_id, 'undoes', true)
+        from detached d join turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.ended_at is null) as open,
+       exists (select from detached d join turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.status = 'completed') as undone
+     from ledger_entry e join turn t using (turn_id) where e.key = $1`,
+    [key],
+  );
+  const row = rows[0];
+  if (row === undefined || row.kind !== 'effect') return 'unknown_entry';
+  if (row.undone) return 'already_undone';
+  return row.done ? row : 'not_done';
+}
+
+/** Creates the turn that undoes an effect, with that one effect as its only step, under the owner's root turn (D29). */
+export async function createCompensation(db: Db, item: NewCompensation): Promise<void> {
+  await db.query(
+    `with known_thread as (
+       insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
+     ), begun as (
+       insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, definition_digest)
+       values ($1, $2, $3, $4, $5, jsonb_build_object('text', $6::text), $7, $8, $1, $9)
+     ), owner as (
+       select r.turn_id, r.agent, r.thread_id from ledger_entry e join turn t using (turn_id) join turn r on r.turn_id = t.root_turn_id where e.key = $10
+     ), linked as (
+       insert into detached (turn_id, kind, key, owner_turn_id, agent, thread_id, asked_by, reason)
+       select $1, 'compensation', $10, turn_id, agent, thread_id, $7, $11 from owner
+     )
+     insert into ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest, needs_approval) values ($12, $1, 1, 0, 'effect', $13, $14, $15, $16)`,
+    [item.turnId, item.agent, item.threadId, item.requestId, item.inputDigest, item.text, item.requester, item.workflowId, item.definitionDigest, item.undoes, item.reason,
+      item.effectKey, item.effect, JSON.stringify(item.args), item.argsDigest, item.needsApproval],
+  );
+}
+
+/** Effects of a turn that are known to have been done, newest first: the order in which they are undone. */
+export async function doneEffects(db: Db, turnId: string): Promise<{ key: string; name: string }[]> {
+  const { rows } = await db.query<{ key: string; name: string }>(
+    `select key, name from ledger_entry where turn_id = $1 and kind = 'effect' and (state = 'succeeded' or (state = 'reconciled' and outcome = 'succeeded'))
+     order by step desc, idx desc`,
+    [turnId],
+  );
+  return rows;
+}
+
+/** What a compensation undoes, and how its one effect ended. */
+export async function compensationEnd(db: Db, turnId: string): Promise<{ key: string; state: string; outcome: string | null; name: string; externalId: string | null; undone: string; undoneId: string | null; reason: string | null }> {
+  const { rows } = await db.query<Awaited<ReturnType<typeof compensationEnd>>>(
+    `select e.key, e.state, e.outcome, e.name, e.external_id as "externalId", a.name as undone, a.external_id as "undoneId", e.reason
+     from detached d join ledger_entry a on a.key = d.key join ledger_entry e on e.turn_id = d.turn_id where d.turn_id = $1 and e.kind = 'effect'`,
+    [turnId],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`turn ${turnId} undoes nothing`);
+  return row;
+}
