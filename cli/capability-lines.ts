@@ -1,5 +1,5 @@
-import type { HoldfastClient } from '../client/index.js';
-import { guarantees } from '../domain/capabilities.js';
+import type { HoldfastClient, LedgerEntryView } from '../client/index.js';
+import { guarantees, type Guarantees } from '../domain/capabilities.js';
 import { capabilitiesOf } from '../effects/capabilities.js';
 import { inline } from './text.js';
 
@@ -21,4 +21,11 @@ export function formatCapabilities(lines: Awaited<ReturnType<typeof capabilityLi
 /** `afterCrash` as a person reads it. */
 function label(name: string): string {
   return `${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}:`.padEnd(14);
+}
+
+/** What follows from the target of an entry's effect, by the definition that new turns use; null for other kinds and for an effect that is gone. */
+export async function guaranteesOf(client: HoldfastClient, entry: Pick<LedgerEntryView, 'kind' | 'effect'>): Promise<Guarantees | null> {
+  if (entry.kind !== 'effect') return null;
+  const row = (await client.capabilities()).find(({ effect }) => effect.name === entry.effect);
+  return row === undefined ? null : guarantees(capabilitiesOf(row.effect));
 }

@@ -1,5 +1,7 @@
 import type { LedgerEntryView } from '../client/index.js';
-import { indent, inline, printable, shellWord, table } from './text.js';
+import type { Guarantees } from '../domain/capabilities.js';
+import { eventsOf, standingOfEntry } from '../domain/entry-story.js';
+import { inline, oneLine, printable, shellWord, table } from './text.js';
 
 function stateOf(entry: Pick<LedgerEntryView, 'state' | 'outcome'>): string {
   return entry.outcome === null ? entry.state : `${entry.state} (${entry.outcome})`;
@@ -13,22 +15,24 @@ export function formatLedger(entries: LedgerEntryView[]): string {
   );
 }
 
-/** One entry with everything that was tried and found out about it. */
-export function formatLedgerEntry(entry: LedgerEntryView): string {
+/**
+ * One entry as a story: where it stands, what happened in order, what its target guarantees, and what can be done (D15, D16). `guarantees`: of
+ * its effect, where one is known.
+ */
+export function formatLedgerEntry(entry: LedgerEntryView, guarantees: Guarantees | null = null): string {
   const lines = [
     `${entry.kind} ${printable(entry.effect)}  ${stateOf(entry)}`,
+    ...(entry.kind === 'effect' ? [`  ${printable(standingOfEntry(entry))}`] : []),
     `  key ${printable(entry.key)} · version ${entry.version} · generation ${entry.generation} · turn ${printable(entry.turnId)}`,
     `  external id ${inline(entry.externalId ?? '–', 200)}`,
     `  arguments ${inline(entry.args, 500)}`,
   ];
   if (entry.result !== null) lines.push(`  result ${inline(entry.result, 500)}`);
   if (entry.reason !== null) lines.push(`  reason ${inline(entry.reason, 500)}`);
-  if (entry.attempts.length > 0) {
-    lines.push('  attempts', indent(indent(table(['at', 'physical call', 'outcome', 'note'], entry.attempts.map((a) => [a.at, a.physicalCallId, a.outcome, inline(a.note ?? '', 100)])))));
-  }
-  if (entry.evidence.length > 0) {
-    lines.push('  evidence', indent(indent(table(['at', 'by', 'found', 'note'], entry.evidence.map((v) => [v.at, v.by, v.found ?? '–', inline(v.note, 100)])))));
-  }
+  const events = eventsOf(entry);
+  if (events.length > 0) lines.push('  what happened', ...events.map(({ at, text }) => `    ${at}  ${oneLine(text, 300)}`));
+  if (entry.attempts.length > 0) lines.push(`  physical calls ${entry.attempts.map(({ physicalCallId }) => printable(physicalCallId)).join(', ')}`);
+  if (guarantees !== null) lines.push('  what its target guarantees', `    after a lost answer: ${guarantees.afterCrash}`, `    twice? ${guarantees.duplicates}`, `    look-up: ${guarantees.lookup}`);
   if (entry.kind === 'effect' && entry.state === 'unknown') lines.push('', ...settleCommands(entry));
   return lines.join('\n');
 }

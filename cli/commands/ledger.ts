@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { entryKindSchema, ledgerStateSchema, type EntryKind, type LedgerState, type Settlement } from '../../contracts/ledger.js';
 import { EXIT, type CommandContext } from '../context.js';
+import { guaranteesOf } from '../capability-lines.js';
 import { formatLedger, formatLedgerEntry } from '../format-ledger.js';
 import { wholeNumberOption } from '../options.js';
 import type { Register } from '../program.js';
@@ -31,12 +32,13 @@ export const registerLedger: Register = (program, run) => {
       }));
   ledger
     .command('show')
-    .description('Shows one entry with its attempts and evidence')
+    .description('Tells the story of one entry: where it stands, what happened, what its target guarantees, what can be done')
     .argument('<key>')
     .action((key: string, _options: object, command: Command) =>
       run(command, async (context) => {
-        const found = await (await context.client()).ledgerEntry(key);
-        context.print([found], formatLedgerEntry(found));
+        const client = await context.client();
+        const found = await client.ledgerEntry(key);
+        context.print([found], formatLedgerEntry(found, await guaranteesOf(client, found)));
         return EXIT.done;
       }));
   registerReconcile(ledger, run);
@@ -53,7 +55,7 @@ const registerReconcile: Register = (ledger, run) => {
     .action((key: string | undefined, _options: object, command: Command) =>
       run(command, async (context) => {
         const found = await (await context.client()).reconcile(key);
-        context.print(found, found.length === 0 ? 'nothing was unsettled' : found.map(formatLedgerEntry).join('\n\n'));
+        context.print(found, found.length === 0 ? 'nothing was unsettled' : found.map((entry) => formatLedgerEntry(entry)).join('\n\n'));
         return found.some((entry) => entry.state === 'unknown') ? EXIT.person : EXIT.done;
       }));
 };
