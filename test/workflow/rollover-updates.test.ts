@@ -1,33 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Temporal } from '../../dev/temporal/start.js';
 import { startBooking, type Booking } from '../support/booking.js';
 import { clerkToml } from '../support/clerk-toml.js';
 import { startEngine, type Engine } from '../support/engine.js';
 import { startFakeModel, type FakeModel } from '../support/fake-model/index.js';
 import { uniqueName } from '../support/names.js';
 import { plays } from '../support/plays.js';
-import { chainOf, startShortRuns } from '../support/short-runs.js';
+import { chainOf } from '../support/short-runs.js';
 
-/** Updates that the server lets one run take; it asks for a new run at nine tenths of them. Temporal's own default is 2000. */
-const MAX_UPDATES = 200;
-const UPDATES = 450;
+/** More updates than the server lets one run take (2000); it asks for a new run at nine tenths of them. */
+const UPDATES = 2100;
 const AT_ONCE = 12;
 
-let temporal: Temporal;
 let model: FakeModel;
 let booking: Booking;
 let engine: Engine;
 
 beforeAll(async () => {
-  [temporal, model, booking] = await Promise.all([startShortRuns({ 'history.maxTotalUpdates': String(MAX_UPDATES) }), startFakeModel(), startBooking()]);
+  [model, booking] = await Promise.all([startFakeModel(), startBooking()]);
   model.script(plays({ ask: [{ calls: [{ name: 'approved', args: { date: '2026-12-24', people: 4 } }] }] }));
-  engine = await startEngine(clerkToml(model.url, booking.url), { TEMPORAL_ADDRESS: temporal.address });
+  engine = await startEngine(clerkToml(model.url, booking.url));
   await engine.worker();
 });
 
 afterAll(async () => {
   await engine?.close();
-  await Promise.all([booking?.stop(), model?.close(), temporal?.stop()]);
+  await Promise.all([booking?.stop(), model?.close()]);
 });
 
 describe('more requests than one run may take', () => {
@@ -47,7 +44,7 @@ describe('more requests than one run may take', () => {
     expect((await engine.client.decide(approval!.id, { hash: approval!.hash, decision: 'approve', as: 'kim' })).result).toBe('approved');
     expect(await engine.settled(turnId)).toMatchObject({ status: 'completed', effects: [{ state: 'succeeded' }] });
     expect((await booking.posts())[`${turnId}.1.0`]).toBe(1);
-    expect((await chainOf(engine, workflowId)).length).toBeGreaterThan(2);
+    expect((await chainOf(engine, workflowId)).length).toBeGreaterThan(1);
     expect(model.violations).toEqual([]);
-  });
+  }, 240_000);
 });
