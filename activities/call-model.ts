@@ -20,6 +20,7 @@ import type { TurnContext } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
 import { toStepResult } from './call-refs.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 import { schemaCheck, schemaOf } from './schema.js';
 
 /** Work summaries that a controller sees at most (W1). */
@@ -38,10 +39,10 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
   const reply = await ask(deps, definition, requestOf(deps, context, definition, input), physicalCallId, input.timeoutMs);
   await deps.probe('after_model', key);
   const judged = judgeReply(turnId, step, reply, definition, schemaCheck(definition));
-  const stored = await storeReply(deps.pool, {
+  const stored = await insist(() => storeReply(deps.pool, {
     key, generation: claim.generation, physicalCallId, reply: judged, entries: entriesOf(judged, turnId, step, definition),
     inputTokens: reply.inputTokens, outputTokens: reply.outputTokens,
-  });
+  }));
   await deps.probe('after_model_stored', key);
   return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
 }
