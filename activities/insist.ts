@@ -1,8 +1,8 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { toFailure } from './failure.js';
+import type { Db } from '../store/pool.js';
+import { isStoreAway } from './failure.js';
 
-/** How long a result that only this worker knows waits for PostgreSQL to come back, and the waits between the tries, in milliseconds (D35). */
+/** How long a step waits for a PostgreSQL that is away, and the waits between its tries, in milliseconds (D35). */
 const PATIENCE_MS = 30_000;
 const FIRST_WAIT_MS = 100;
 const LAST_WAIT_MS = 1000;
@@ -17,9 +17,18 @@ export async function insist<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const failure = toFailure(error);
-      if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true || performance.now() + waitMs > until) throw error;
+      if (!isStoreAway(error) || performance.now() + waitMs > until) throw error;
     }
     await delay(waitMs);
+  }
+}
+
+/** A step that fails because PostgreSQL is away waits for it before it says so: an outage costs one of its attempts, not all of them (D35). */
+export async function outlastingOutage<T>(db: Db, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (isStoreAway(error)) await insist(() => db.query('select')).catch(() => undefined);
+    throw error;
   }
 }
