@@ -1,4 +1,4 @@
-import type { LedgerEntryView } from '../../../contracts/ledger.js';
+import type { LedgerEntryView, LedgerState } from '../../../contracts/ledger.js';
 import { isFinal, type TurnView } from '../../../contracts/turn.js';
 import { stateQuery } from '../../../workflows/messages.js';
 import { waitFor } from '../../support/wait.js';
@@ -89,7 +89,7 @@ async function restsUnknown({ engine, turnId, workflowId }: Stage): Promise<(key
 }
 
 /** What stands while a worker is frozen, once the turn has ended or waits for a person. */
-async function frozenStates(stage: Stage): Promise<Map<string, string>> {
+async function frozenStates(stage: Stage): Promise<Map<string, LedgerState>> {
   await stage.engine.settled(stage.turnId, PATIENCE_MS);
   return new Map((await entriesOf(stage)).map(({ key, state }) => [key, state]));
 }
@@ -115,7 +115,7 @@ async function settleUnknown(stage: Stage, entries: LedgerEntryView[]): Promise<
 }
 
 /** The turn ends once, as it was asked to, having paid for each model call once (D12, D31). */
-async function endProblems({ stage, fault, cancelled }: Struck, meanwhile: Map<string, string> | null): Promise<string[]> {
+async function endProblems({ stage, fault, cancelled }: Struck, meanwhile: Map<string, LedgerState> | null): Promise<string[]> {
   const where = `${fault}, ${stage.point}`;
   const turn = await waitFor(async () => {
     const now = await stage.engine.client.turn(stage.turnId);

@@ -60,13 +60,18 @@ export const KINDS: MatrixKind[] = [
 
 const SETTLED: LedgerState[] = ['succeeded', 'reconciled'];
 
+/** States that are right while a worker is lost. */
+export function lostStates(kind: MatrixKind, point: Point | Cut): LedgerState[] {
+  return kind.lost[point as Point] ?? DONE;
+}
+
 /**
  * States that are right once the engine has done what it can by itself. A worker that lives on, or comes back, knows what it did: then nothing
  * stays unknown (D13, D17).
  */
 export function rightStates(kind: MatrixKind, point: Point | Cut, fault: Fault): LedgerState[] {
   if (fault === 'connection_cut') return kind.cut?.[point as Cut] ?? [];
-  const lost = kind.lost[point as Point] ?? DONE;
+  const lost = lostStates(kind, point);
   if (fault === 'worker_killed') return lost;
   if (fault === 'worker_frozen') return lost.includes('unknown') ? SETTLED : lost;
   return kind.name === 'neither' && !cancels(point) ? DONE : SETTLED;

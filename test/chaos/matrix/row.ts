@@ -1,5 +1,5 @@
-import type { LedgerEntryView } from '../../../contracts/ledger.js';
-import { rightStates, type Seen } from './kinds.js';
+import type { LedgerEntryView, LedgerState } from '../../../contracts/ledger.js';
+import { lostStates, rightStates, type Seen } from './kinds.js';
 import type { Cut, Fault, Point } from './points.js';
 import type { MatrixKind } from './kinds.js';
 
@@ -14,9 +14,9 @@ export interface Row {
   duplicates: number;
   losses: number;
   /** As the engine left the entry by itself, before a person settled anything. */
-  state: string;
+  state: LedgerState;
   /** As long as a frozen worker had not come back. */
-  meanwhile: string | null;
+  meanwhile: LedgerState | null;
   settleMs: number | null;
   /** From the moment a worker is back until it has the turn's next step in hand. */
   pickupMs: number | null;
@@ -45,6 +45,7 @@ export function problemsOf(row: Row, kind: MatrixKind, entry: LedgerEntryView): 
     ...(row.duplicates > 0 ? [`${where}: ${row.effects} effects of one intent`] : []),
     ...(row.losses > 0 ? [`${where}: the ledger says ${row.state}, the target has ${row.effects} effects`] : []),
     ...(right.includes(entry.state) ? [] : [`${where}: ${row.state}, right is ${right.join(' or ')}`]),
+    ...(row.meanwhile === null || lostStates(kind, row.point).includes(row.meanwhile) ? [] : [`${where}: ${row.meanwhile} while the worker was frozen`]),
     ...(new Set(calls).size < calls.length ? [`${where}: a physical call id was used twice`] : []),
   ];
 }

@@ -12,7 +12,6 @@ import { cancels, probeAt, type Cut, type Point } from './points.js';
 export interface StageOptions {
   servers: Servers | undefined;
   model: FakeModel;
-  kinds?: MatrixKind[];
   /** Limit of one call to a target. */
   timeout: string;
 }
@@ -41,8 +40,9 @@ export function kindOf(stage: Pick<Stage, 'kinds'>, effect: string): MatrixKind 
 }
 
 /** Starts an engine with its worker; the turn begins with `submit`, so that several stages can come to their points at the same time. */
-export async function setStage(point: Point | Cut, { servers, model, kinds = KINDS, timeout }: StageOptions): Promise<{ submit(): Promise<Stage>; close(): Promise<void> }> {
+export async function setStage(point: Point | Cut, { servers, model, timeout }: StageOptions): Promise<{ submit(): Promise<Stage>; close(): Promise<void> }> {
   const booking = await startBooking();
+  const kinds = KINDS.filter(({ cut }) => !isCut(point) || cut !== null);
   const names = kinds.map(({ name }) => (point === 'waiting_approval' ? name + APPROVED : name));
   const sections = kinds.map((kind, i) => [names[i]!, kind.toml(names[i]!, booking.url, timeout) + (point === 'waiting_approval' ? `\n[effects.${names[i]}.approval]` : '')]);
   const engine = await startEngine(agentToml(model.url, Object.fromEntries(sections) as Record<string, string>), {}, servers);
