@@ -21,6 +21,7 @@ import { cancelSignal } from './beat.js';
 import { toStepResult } from './call-refs.js';
 import { claimPaid } from './claim-paid.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 import { schemaCheck, schemaOf } from './schema.js';
 
 /** Work summaries that a controller sees at most (W1). */
@@ -45,10 +46,10 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
   const reply = await ask(deps, definition, request.request, physicalCallId, input.timeoutMs);
   await deps.probe('after_model', key);
   const judged = judgeReply(turnId, step, reply, definition, schemaCheck(definition));
-  const stored = await storeReply(deps.pool, {
+  const stored = await insist(() => storeReply(deps.pool, {
     key, generation: claim.generation, physicalCallId, reply: judged, entries: entriesOf(judged, turnId, step, definition),
     inputTokens: reply.inputTokens, outputTokens: reply.outputTokens, costMicros: costOf(definition.model, reply),
-  });
+  }));
   await deps.probe('after_model_stored', key);
   return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
 }

@@ -7,6 +7,10 @@ import type { ActivityLog } from './deps.js';
  * statement, a missing right) is the server's state, which an operator mends while the step is tried again (D35).
  */
 const TERMINAL_SQL = /^(22|23|HF)/;
+/** The driver's own words for a connection that ended under a statement or could not be made in time; they carry no code. */
+const LOST_CONNECTION = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+/** SQLSTATEs of a server that is going, coming or full. */
+const SERVER_AWAY = /^(08|57P0|53300)/;
 const TRANSIENT_NET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
@@ -28,7 +32,14 @@ export function toFailure(error: unknown): Error {
   const message = clampMessage(error instanceof Error ? error.message : String(error));
   const fromSql = code !== null && /^[0-9A-Z]{5}$/.test(code);
   if (fromSql && TERMINAL_SQL.test(code)) return ApplicationFailure.create({ type: 'terminal', message: `database: ${message}`, nonRetryable: true });
-  return ApplicationFailure.create({ type: fromSql || TRANSIENT_NET.has(code ?? '') ? 'retryable' : 'defect', message });
+  return ApplicationFailure.create({ type: fromSql || isStoreAway(error) ? 'retryable' : 'defect', message });
+}
+
+/** PostgreSQL cannot be asked now. What the outside world said is a `CallError` and never meant here. */
+export function isStoreAway(error: unknown): boolean {
+  if (error instanceof CallError || !(error instanceof Error)) return false;
+  const code = codeOf(error) ?? '';
+  return SERVER_AWAY.test(code) || TRANSIENT_NET.has(code) || LOST_CONNECTION.test(error.message);
 }
 
 function codeOf(error: unknown): string | null {

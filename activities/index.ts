@@ -6,6 +6,7 @@ import { beating } from './beat.js';
 import { decide, editApproval, expireApproval } from './decide.js';
 import type { ActivityDeps } from './deps.js';
 import { withFailureMapping } from './failure.js';
+import { outlastingOutage } from './insist.js';
 import * as lifecycle from './lifecycle.js';
 import { performEffect } from './perform-effect.js';
 import { propose } from './propose.js';
@@ -25,9 +26,9 @@ export function createActivities(deps: ActivityDeps) {
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** Activities that leave PostgreSQL heartbeat for as long as they run. */
+/** Activities that leave PostgreSQL heartbeat for as long as they run, also while it is away. */
 function beatingAll<T extends Unbound>(activities: T): T {
-  return Object.fromEntries(Object.entries(activities).map(([name, run]) => [name, (deps: ActivityDeps, input: never) => beating(() => run(deps, input))])) as T;
+  return Object.fromEntries(Object.entries(activities).map(([name, run]) => [name, (deps: ActivityDeps, input: never) => beating(() => outlastingOutage(deps.pool, () => run(deps, input)))])) as T;
 }
 
 type Unbound = Record<string, (deps: ActivityDeps, input: never) => Promise<unknown>>;

@@ -15,6 +15,7 @@ import { budgetHit, closeBudget } from '../store/turn/budget.js';
 import type { BudgetHit } from '../store/turn/budget.js';
 import { loadCall, loadTurnContext } from '../store/turn/context.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 
 const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'conflict']);
 
@@ -33,7 +34,7 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   await deps.probe('after_dispatch', input.key);
   const result = await perform(deps, input.key, claim, physicalCallId, deadline);
   await deps.probe('after_effect', input.key);
-  const outcome = await record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result);
+  const outcome = await insist(() => record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result));
   await deps.probe('after_record', input.key);
   return outcome;
 }
@@ -54,7 +55,7 @@ async function claimWithinBudget(deps: ActivityDeps, claim: EffectClaim): Promis
 type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
 
 async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<PerformResult> {
-  const effect = effectOf(await deps.definition(claim.definitionDigest), claim.name);
+  const effect = effectOf(await insist(() => deps.definition(claim.definitionDigest)), claim.name);
   if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
   if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
   await deps.probe('before_send', key);

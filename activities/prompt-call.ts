@@ -10,6 +10,7 @@ import { loadCall } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
 import { claimPaid } from './claim-paid.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 
 export type PromptResult = { state: 'succeeded'; text: string } | { state: 'failed' };
 
@@ -30,10 +31,10 @@ export async function promptCall(deps: ActivityDeps, claim: Omit<CallClaim, 'phy
   const reply = await generate(deps, agent, request, claim.timeoutMs, physicalCallId);
   await deps.probe('after_model', claim.key);
   const problem = problemOf(reply);
-  const stored = await finishCall(deps.pool, {
+  const stored = await insist(() => finishCall(deps.pool, {
     key: claim.key, generation: claimed.generation, physicalCallId, state: problem === null ? 'succeeded' : 'failed',
     result: problem === null ? storable(reply.text) : null, reason: problem, inputTokens: reply.inputTokens, outputTokens: reply.outputTokens, costMicros: costOf(agent.model, reply),
-  });
+  }));
   if (stored) return problem === null ? { state: 'succeeded', text: storable(reply.text) } : { state: 'failed' };
   const winner = await loadCall(deps.pool, claim.key);
   return winner?.state === 'succeeded' ? { state: 'succeeded', text: String(winner.result) } : { state: 'failed' };

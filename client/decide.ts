@@ -9,17 +9,21 @@ import { submitDecisionUpdate } from '../workflows/messages.js';
 import { BackOff } from './back-off.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
+import { HoldfastError } from './errors.js';
 import { freshUpdateId } from './ids.js';
 import { parseInput } from './parse.js';
 
-/** How long a stored proposal may be unknown to its workflow. */
-const NOT_YET_MS = 5_000;
+/** How long a stored proposal may be unknown to its workflow: as long as it takes to replace the worker that stored it (D1). */
+const NOT_YET_MS = 30_000;
 
 const REFUSALS: readonly string[] = [
   'unknown_approval', 'wrong_hash', 'expired', 'already_decided', 'turn_finished', 'not_permitted', 'invalid_edit', 'invalid_input',
 ] satisfies DecisionRefusal[];
 
-/** Decides about one version of a proposal (D22). A refusal is an answer, not an error. */
+/**
+ * Decides about one version of a proposal (D22). A refusal is an answer, not an error.
+ * @throws HoldfastError `no_worker`, `unreachable`
+ */
 export async function decide(context: ClientContext, approvalId: string, input: Decision & { as: string }): Promise<DecisionAnswer> {
   const { as: name, ...rest } = input;
   const as = parseInput(userSchema, name, 'The name of the person');
@@ -54,10 +58,18 @@ async function ask(context: ClientContext, workflowId: string, message: DecideIn
     if (outcome.kind === 'answered') return outcome.value;
     if (outcome.kind === 'refused' && outcome.code !== 'unknown_approval') return refusal(isRefusal(outcome.code) ? outcome.code : 'invalid_input', outcome.message);
     const recorded = await storedAnswer(context, message.approvalId, decision, as);
-    const notYet = outcome.kind === 'refused' && recorded.result === 'refused' && recorded.code === 'turn_finished' && Date.now() < deadline;
-    if (!notYet || (await approvalRoute(context.pool, message.approvalId))?.ended !== false) return recorded;
+    const undecided = outcome.kind === 'refused' && recorded.result === 'refused' && recorded.code === 'turn_finished';
+    if (!undecided || !(await turnGoesOn(context, message.approvalId))) return recorded;
+    if (Date.now() >= deadline) {
+      throw new HoldfastError('no_worker', `The workflow of approval ${message.approvalId} has not come to it within ${NOT_YET_MS / 1000} s. Nothing was decided; see that a worker runs ("holdfast worker"), then decide again.`);
+    }
     await backOff.wait(deadline);
   }
+}
+
+async function turnGoesOn(context: ClientContext, approvalId: string): Promise<boolean> {
+  const route = await approvalRoute(context.pool, approvalId);
+  return route !== null && !route.ended && route.status !== 'cancelling';
 }
 
 /** Where the workflow cannot answer, the stored decisions do (D2). */

@@ -1,6 +1,7 @@
-// Makes a fresh clone usable: installs, builds, then starts or tests (I1, I2). Plain Node without dependencies, because nothing is there yet.
-//   node dev/bootstrap.mjs build | start [ARGUMENTS OF "holdfast dev"] | test [ARGUMENTS OF vitest]
+// Makes a fresh clone usable: installs, builds, then starts or tests (I1, I2, D36). Plain Node without dependencies, because nothing is there yet.
+//   node dev/bootstrap.mjs build | start [ARGUMENTS OF "holdfast dev"] | test [ARGUMENTS OF vitest] | chaos [--write-docs | ARGUMENTS OF vitest]
 import { build } from './bootstrap/build.mjs';
+import { chaos } from './bootstrap/chaos.mjs';
 import { checkNode, install } from './bootstrap/install.mjs';
 import { StepError, run, say } from './bootstrap/run.mjs';
 import { summaryLine, test } from './bootstrap/test.mjs';
@@ -8,12 +9,13 @@ import { summaryLine, test } from './bootstrap/test.mjs';
 const [command = '', ...rest] = process.argv.slice(2);
 
 async function main() {
-  if (!['build', 'start', 'test'].includes(command)) throw new StepError(`unknown command "${command}": use build, start or test`, 2);
+  if (!['build', 'start', 'test', 'chaos'].includes(command)) throw new StepError(`unknown command "${command}": use build, start, test or chaos`, 2);
   checkNode();
   await install();
   await build();
   if (command === 'start') return run(process.execPath, ['dist/cli/main.js', 'dev', '--demo', ...rest]);
   if (command === 'test') return test(rest);
+  if (command === 'chaos') return chaos(rest);
   return 0;
 }
 

@@ -9,9 +9,13 @@ import { dataHome, reachableBinaries, scratchHome } from './postgres/place.js';
 import { clearStalePid } from './postgres/stale.js';
 import { startServer, type ServerProcess } from './process.js';
 
-/** `dataDir` null is a throw-away server: faster, unsafe against power loss, and removed when it stops or we die. */
+/**
+ * `dataDir` null is a throw-away server: faster, unsafe against power loss, and removed when it stops or we die. `port`: where it was before,
+ * so that those who know it find it again; absent: a free one.
+ */
 export interface PostgresOptions {
   dataDir: string | null;
+  port?: number;
   log: (line: string) => void;
   logFile?: string;
 }
@@ -26,10 +30,10 @@ export interface Postgres {
 const READY_WITHIN_MS = 60_000;
 
 /**
- * Starts the PostgreSQL that npm brought on a free loopback port and waits until it accepts connections; its data survives a restart.
+ * Starts the PostgreSQL that npm brought on a loopback port and waits until it accepts connections; its data survives a restart.
  * Throws `StackError` when it cannot be initialised or started.
  */
-export async function startPostgres({ dataDir, log, logFile }: PostgresOptions): Promise<Postgres> {
+export async function startPostgres({ dataDir, port: wanted, log, logFile }: PostgresOptions): Promise<Postgres> {
   const owner = await postgresOwner(dataDir);
   const binaries = await reachableBinaries(postgresBinaries(), packageVersion(), owner, log);
   const home = dataDir === null ? await scratchHome(owner) : await dataHome(dataDir, owner, log);
@@ -41,7 +45,7 @@ export async function startPostgres({ dataDir, log, logFile }: PostgresOptions):
     const cluster = await initialisedCluster(home, binaries.initdb, owner, dataDir !== null);
     await clearStalePid(cluster.data);
     const run = { command: binaries.postgres, cluster, owner, scratch, logFile: logFile ?? null };
-    const { server, port } = await onFreePorts(1, ([free = 0]) => startOn(run, free));
+    const { server, port } = await (wanted === undefined ? onFreePorts(1, ([free = 0]) => startOn(run, free)) : startOn(run, wanted));
     log(`PostgreSQL: ready at 127.0.0.1:${port}${dataDir === null ? ' (throw-away: its data is gone when this ends)' : `, data in ${dataDir}`}`);
     const stop = async () => {
       await server.stop();

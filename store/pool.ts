@@ -19,6 +19,8 @@ export function createPool(options: { dsn: string; max: number }): Pool {
   });
   // An idle connection that the server ends is not an event for anyone: the next query opens another.
   pool.on('error', () => undefined);
+  // Nor is one that ends between two statements of a transaction: the next statement fails. Without a listener Node would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -33,8 +33,8 @@ function oneAtATime<T extends object>(activities: T): T {
 /** Heartbeats come every 0.7 s; a worker that is gone is noticed after this time, however long its call may take (D1). */
 const HEARTBEAT_TIMEOUT = '2500ms';
 
-/** Time that an activity may need around its call: claim, record, and the worker's own delays. */
-const MARGIN_MS = 15_000;
+/** Time that an activity may need around its call: claim, record (which waits 30 s for a PostgreSQL that is away), and the worker's own delays. */
+const MARGIN_MS = 45_000;
 
 /** Model calls and children: safe to repeat under their key, so Temporal retries them, bounded (D12). */
 export function repeatable(timeoutMs: number, summary: string) {

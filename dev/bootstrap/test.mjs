@@ -5,6 +5,14 @@ import { ROOT, StepError, run, say } from './run.mjs';
 
 const REPORT = join(ROOT, 'reports', 'vitest.json');
 
+/** The test runner of this checkout. */
+export const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
+
+export async function checkTypes() {
+  say('checking the types of the tests');
+  if ((await run(process.execPath, [TSC, '-p', 'tsconfig.test.json'])) !== 0) throw new StepError('the tests do not type-check; see above');
+}
+
 /** The line that ends every test run. @param {{ passed: number, failed: number, skipped: number }} counts */
 export function summaryLine({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -15,13 +23,11 @@ export function summaryLine({ passed, failed, skipped }) {
  * or when CI is set and a test was skipped (I2).
  */
 export async function test(args) {
-  say('checking the types of the tests');
-  if ((await run(process.execPath, [TSC, '-p', 'tsconfig.test.json'])) !== 0) throw new StepError('the tests do not type-check; see above');
+  await checkTypes();
   mkdirSync(join(ROOT, 'reports'), { recursive: true });
   rmSync(REPORT, { force: true });
   say('running the tests on a Temporal and a PostgreSQL of their own');
-  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-  const code = await run(process.execPath, [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...args]);
+  const code = await run(process.execPath, [VITEST, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...args]);
   if (!existsSync(REPORT)) throw new StepError('vitest ended without a report; see above');
   return conclude(JSON.parse(readFileSync(REPORT, 'utf8')), code);
 }

@@ -3,10 +3,14 @@ import { onFreePorts } from '../ports.js';
 import { startServer } from '../process.js';
 import { temporalReady } from './ready.js';
 
-/** `dataFile` null keeps everything in memory; `ui` false leaves the UI out. `dynamicConfig` adds server settings, values in JSON. */
+/**
+ * `dataFile` null keeps everything in memory; `ui` false leaves the UI out. `dynamicConfig` adds server settings, values in JSON. `port`: where it
+ * was before; absent: a free one.
+ */
 export interface TemporalOptions {
   binary: string;
   dataFile: string | null;
+  port?: number;
   namespace: string;
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
@@ -41,9 +45,9 @@ const SEARCH_ATTRIBUTES: Readonly<Record<string, string>> = {
   HoldfastUnknownEffects: 'Int',
 };
 
-/** Starts the server on free loopback ports and waits until it answers. Throws `StackError` with the end of its output. */
+/** Starts the server on loopback ports and waits until it answers. Throws `StackError` with the end of its output. */
 export function startTemporal(options: TemporalOptions): Promise<Temporal> {
-  return onFreePorts(2, ([port = 0, uiPort = 0]) => startOn(options, port, uiPort));
+  return onFreePorts(2, ([free = 0, uiPort = 0]) => startOn(options, options.port ?? free, uiPort));
 }
 
 async function startOn(options: TemporalOptions, port: number, uiPort: number): Promise<Temporal> {

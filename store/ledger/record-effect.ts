@@ -15,7 +15,8 @@ export interface EffectRecord {
 
 /**
  * Records how a physical call ended and answers the entry's state, or null when a newer generation owns the entry (D17). A rejection does not
- * settle an entry while an earlier call of it may have had its effect, or is known to have had it (D15, D17).
+ * settle an entry while an earlier call of it may have had its effect, or is known to have had it (D15, D17). A repeat, after an answer of the
+ * database that got lost, changes nothing and answers how the entry stands.
  */
 export async function recordEffect(db: Db, record: EffectRecord): Promise<LedgerState | null> {
   const { rows } = await db.query<{ state: LedgerState | null }>(
@@ -28,7 +29,8 @@ export async function recordEffect(db: Db, record: EffectRecord): Promise<Ledger
      ), physical as (
        update physical_call set ended_at = now(), outcome = $8, note = $7 where id = $3
      )
-     select (select state from recorded) as state`,
+     select coalesce((select state from recorded), (
+       select e.state from ledger_entry e join physical_call p on p.id = $3 and p.outcome = $8 where e.key = $1 and e.generation = $2)) as state`,
     [record.key, record.generation, record.physicalCallId, record.state, record.externalId, JSON.stringify(record.result), record.note, record.call],
   );
   return rows[0]?.state ?? null;

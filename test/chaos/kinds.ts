@@ -16,7 +16,7 @@ const ARGS = '{ type = "object", required = ["date", "people"], additionalProper
 const KEYS = '.idempotency]\nheader = "Idempotency-Key"\nretention = "24h"\n';
 
 /** An effect of one kind against a booking server. */
-function effectToml(name: string, { kind, url, timeout = '2s', every = '1s' }: ChaosEffect): string {
+export function effectToml(name: string, { kind, url, timeout = '2s', every = '1s' }: ChaosEffect): string {
   const keys = kind.startsWith('keys');
   const absence = { keys_and_lookup: 'authoritative', lookup_only: 'authoritative', lookup_eventual: 'eventual' }[kind as string];
   return [
@@ -29,6 +29,11 @@ function effectToml(name: string, { kind, url, timeout = '2s', every = '1s' }: C
 
 /** The agent `main` with these effects, on a scripted model. */
 export function chaosToml(modelUrl: string, effects: Record<string, ChaosEffect>): string {
+  return agentToml(modelUrl, Object.fromEntries(Object.entries(effects).map(([name, effect]) => [name, effectToml(name, effect)])));
+}
+
+/** The same, with the effects as their sections of the file. */
+export function agentToml(modelUrl: string, effects: Record<string, string>): string {
   return `
 [app]
 default_agent = "main"
@@ -41,7 +46,7 @@ timeout = "10s"
 instructions = "You are the controller."
 model = "default"
 effects = ${JSON.stringify(Object.keys(effects))}
-${Object.entries(effects).map(([name, effect]) => effectToml(name, effect)).join('\n')}
+${Object.values(effects).join('\n')}
 `;
 }
 

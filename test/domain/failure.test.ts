@@ -41,6 +41,7 @@ describe('failure classes', () => {
     ['a lost connection to PostgreSQL', sql('08006'), 'retryable', false],
     ['a deadlock', sql('40P01'), 'retryable', false],
     ['PostgreSQL shutting down', sql('57P01'), 'retryable', false],
+    ['a connection that ended under a statement', new Error('Connection terminated unexpectedly'), 'retryable', false],
     ['no connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'retryable', false],
     ['a violated constraint', sql('23514'), 'terminal', true],
     ['text that PostgreSQL refuses', sql('22P05'), 'terminal', true],

@@ -28,9 +28,9 @@ beforeEach(async () => {
   await put('modules/typescript/bin/tsc', call('tsc'));
   await put('modules/vitest/vitest.mjs', `
     import { appendFileSync, writeFileSync } from 'node:fs';
-    const out = process.argv.find((arg) => arg.startsWith('--outputFile.json=')).split('=')[1];
-    appendFileSync('calls', 'vitest\\n');
-    if (process.env.REPORT) writeFileSync(out, process.env.REPORT);
+    const out = process.argv.find((arg) => arg.startsWith('--outputFile.json='))?.split('=')[1];
+    appendFileSync('calls', 'vitest ' + process.argv.slice(2).filter((arg) => !arg.startsWith('--outputFile')).join(' ') + '\\n');
+    if (process.env.REPORT && out) writeFileSync(out, process.env.REPORT);
     process.exitCode = Number(process.env.VITEST_EXIT ?? 0);`);
   await put('npm-cli.js', `${call('npm')} require('node:fs').cpSync('modules', 'node_modules', { recursive: true });`);
 });
@@ -120,5 +120,27 @@ describe('npm test', () => {
   it('I2: a build that fails ends with the plain line, too', async () => {
     await put('modules/typescript/bin/tsc', 'process.exit(2)');
     expect(await run(['test'])).toMatchObject({ code: 1, last: '0 passed, 1 failed' });
+  });
+});
+
+describe('npm run test:chaos', () => {
+  const doc = 'before\n<!-- last run -->\nold\n<!-- end of last run -->\nafter\n';
+  beforeEach(async () => {
+    await put('docs/guarantees.md', doc);
+    await put('reports/chaos.md', 'Run of today: $& costs $1.\n');
+  });
+
+  it('D36: runs the matrix with the arguments of vitest, and leaves the documentation alone', async () => {
+    expect((await run(['chaos', '-t', 'killed'])).code).toBe(0);
+    expect((await calls()).at(-1)).toBe('vitest run --config test/chaos/matrix/matrix.config.ts -t killed');
+    expect(await readFile(join(folder, 'docs/guarantees.md'), 'utf8')).toBe(doc);
+  });
+
+  it('D36: a full run that is right puts its table into the documentation when it is asked to, a wrong one does not', async () => {
+    expect((await run(['chaos', '--write-docs'], { VITEST_EXIT: '1' })).code).toBe(1);
+    expect(await readFile(join(folder, 'docs/guarantees.md'), 'utf8')).toBe(doc);
+    expect((await run(['chaos', '--write-docs'])).code).toBe(0);
+    expect(await readFile(join(folder, 'docs/guarantees.md'), 'utf8')).toBe(doc.replace('old', () => 'Run of today: $& costs $1.'));
+    expect(await run(['chaos', '--write-docs', '-t', 'killed'])).toMatchObject({ code: 2, err: expect.stringContaining('full run') as string });
   });
 });

@@ -20,10 +20,10 @@ import { waitFor } from './wait.js';
 const WORKER = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Where a worker interrupts itself, see activities/deps.ts. */
+/** Where a worker interrupts itself, see activities/deps.ts. `HOLD`: what has come to the point stands there until `release`. */
 export interface Interrupt {
   at: string;
-  signal: 'SIGKILL' | 'SIGSTOP';
+  signal: 'SIGKILL' | 'SIGSTOP' | 'HOLD';
   /** Calls that must have come to the point before; default 1. */
   count?: number;
 }
@@ -34,6 +34,8 @@ export interface TestWorker {
   reached: Promise<string>;
   exited: Promise<void>;
   signal(signal: NodeJS.Signals): void;
+  /** Lets go on what a `HOLD` keeps. */
+  release(): void;
   stop(): Promise<void>;
 }
 
@@ -53,13 +55,19 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export async function startEngine(toml: string, extraEnv: Record<string, string> = {}): Promise<Engine> {
-  const database = await freshDatabase();
+/** Servers to use instead of those of the run; see freshDatabase for `postgresDsn`. */
+export interface Servers {
+  temporalAddress: string;
+  postgresDsn: string;
+}
+
+export async function startEngine(toml: string, extraEnv: Record<string, string> = {}, servers?: Servers): Promise<Engine> {
+  const database = await freshDatabase(servers?.postgresDsn);
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
   const config = join(folder, 'holdfast.toml');
   await writeFile(config, toml);
   const taskQueue = freshTaskQueue();
-  const address = extraEnv.TEMPORAL_ADDRESS ?? inject('temporalAddress');
+  const address = extraEnv.TEMPORAL_ADDRESS ?? servers?.temporalAddress ?? inject('temporalAddress');
   const env: NodeJS.ProcessEnv = {
     ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default', POSTGRES_ORCH_DSN: database.dsn, HOLDFAST_TASK_QUEUE: taskQueue, CONFIG: config, ...extraEnv,
   };
@@ -108,6 +116,7 @@ async function startWorker(env: NodeJS.ProcessEnv, interrupt: Interrupt | undefi
   return {
     pid: child.pid!, reached, exited,
     signal: (signal) => void child.kill(signal),
+    release: () => void child.kill('SIGUSR2'),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');

@@ -53,7 +53,8 @@ async function ownPostgres(log: (line: string) => void): Promise<Postgres> {
   }
 }
 
-async function makeTemplate(dsn: string): Promise<void> {
+/** Makes the database that `freshDatabase` clones. */
+export async function makeTemplate(dsn: string): Promise<void> {
   const pool = createPool({ dsn, max: 1 });
   await pool.query(`create database ${TEMPLATE}`).finally(() => pool.end());
   const template = new URL(dsn);

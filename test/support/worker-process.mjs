@@ -1,5 +1,5 @@
 // A real worker in a process of its own, which interrupts itself at one probe point: INTERRUPT=point:SIGKILL or point:SIGSTOP.
-// INTERRUPT=point:signal:N waits until N calls have come to the point, so that all of them are interrupted there at once.
+// INTERRUPT=point:HOLD keeps what comes there until SIGUSR2. INTERRUPT=point:signal:N waits until N calls have come to the point, so that all of them are interrupted there at once.
 // Every point that is reached is printed as a JSON line, so that a test can wait for it.
 import pino from 'pino';
 import { loadConfig } from '../../dist/config/load.js';
@@ -12,6 +12,7 @@ const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 let missing = Number(count);
 let allCame;
 const together = new Promise((resolve) => { allCame = resolve; });
+const released = new Promise((resolve) => { process.once('SIGUSR2', resolve); });
 
 const worker = await runWorker({
   settings: readSettings(process.env, null),
@@ -23,9 +24,10 @@ const worker = await runWorker({
     probe: async (reached, key) => {
       if (reached !== point || missing === 0) return;
       missing -= 1;
-      if (missing > 0) return together;
+      if (missing > 0) return signal === 'HOLD' ? released : together;
       say({ reached, key });
       allCame();
+      if (signal === 'HOLD') return released;
       process.kill(process.pid, signal);
       // A stopped process goes on here when it is continued; a killed one does not.
       await new Promise((resolve) => setImmediate(resolve));
