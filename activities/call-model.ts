@@ -19,6 +19,7 @@ import { loadCall, loadTurnContext } from '../store/turn/context.js';
 import type { TurnContext } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
 import { toStepResult } from './call-refs.js';
+import { usableDefinition } from './deps.js';
 import type { ActivityDeps } from './deps.js';
 import { schemaCheck, schemaOf } from './schema.js';
 
@@ -32,8 +33,8 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
   const definition = await deps.definition(context.definitionDigest);
   const physicalCallId = randomUUID();
   const key = modelKey(turnId, step);
-  const claim = await claimCall(deps.pool, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs });
-  if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, definition);
+  const claim = await claimCall(deps.pool, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs, definitionDigest: context.definitionDigest });
+  if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, await judgedUnder(deps, claim.definitionDigest, definition));
 
   const reply = await ask(deps, definition, requestOf(deps, context, definition, input), physicalCallId, input.timeoutMs);
   await deps.probe('after_model', key);
@@ -43,7 +44,14 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
     inputTokens: reply.inputTokens, outputTokens: reply.outputTokens,
   });
   await deps.probe('after_model_stored', key);
-  return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
+  if (stored) return stepResult(judged, turnId, step, definition);
+  const winner = await loadCall(deps.pool, key);
+  return stepResult((winner?.result ?? null) as StoredReply | null, turnId, step, await judgedUnder(deps, winner?.definitionDigest ?? context.definitionDigest, definition));
+}
+
+/** A stored reply means what it meant when it was judged; after a migration away from a definition that cannot be used, what the turn means now (D34). */
+async function judgedUnder(deps: ActivityDeps, digest: string, now: AgentDefinition): Promise<AgentDefinition> {
+  return (await usableDefinition(deps, digest)) ?? now;
 }
 
 function stepResult(reply: StoredReply | null, turnId: string, step: number, definition: AgentDefinition): ModelStepResult {

@@ -15,7 +15,8 @@ export function toStepResult(reply: StoredReply, turnId: string, step: number, d
   return { kind: 'calls', calls: runnable.map((call) => toCallRef(call, turnId, step, definition)), invalid: reply.calls.length - runnable.length };
 }
 
-function toCallRef(call: JudgedCall, turnId: string, step: number, definition: AgentDefinition): CallRef {
+/** One call by reference, as a definition means it. */
+export function toCallRef(call: Pick<JudgedCall, 'index' | 'name'>, turnId: string, step: number, definition: AgentDefinition): CallRef {
   const key = callKey(turnId, step, call.index);
   const base = { key, index: call.index, name: call.name, childAgent: false, sequential: false, needsApproval: false, hasPrecondition: false, summarize: false };
   const effect = definition.effects.find((candidate) => candidate.name === call.name);

@@ -6,6 +6,7 @@ import { decide, editApproval, expireApproval } from './decide.js';
 import type { ActivityDeps } from './deps.js';
 import { withFailureMapping } from './failure.js';
 import * as lifecycle from './lifecycle.js';
+import { migrateTurn } from './migrate-turn.js';
 import { performEffect } from './perform-effect.js';
 import { propose } from './propose.js';
 import { reconcileEffect, sweepEffects } from './reconcile-effect.js';
@@ -17,7 +18,7 @@ export function createActivities(deps: ActivityDeps) {
     ...bind(deps, lifecycle),
     ...bind(deps, byHand),
     ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
-    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects })),
+    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects, migrateTurn })),
   }, deps.log);
 }
 

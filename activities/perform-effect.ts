@@ -10,7 +10,7 @@ import type { EffectClaimed } from '../store/ledger/claim-effect.js';
 import { refuseEffect } from '../store/ledger/reconcile.js';
 import { recordEffect, recordLateResult } from '../store/ledger/record-effect.js';
 import type { EffectRecord } from '../store/ledger/record-effect.js';
-import { loadCall, loadTurnContext } from '../store/turn/context.js';
+import { loadCall } from '../store/turn/context.js';
 import type { ActivityDeps } from './deps.js';
 
 const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'conflict']);
@@ -27,7 +27,8 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   const claim = await claimEffect(deps.pool, { key: input.key, generation: input.generation, beforeMs: input.beforeMs, physicalCallId, timeoutMs: input.timeoutMs });
   if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   await deps.probe('after_dispatch', input.key);
-  const result = await perform(deps, input.key, claim, physicalCallId, deadline);
+  const effect = await definedEffect(deps, claim, input.key, physicalCallId);
+  const result = await perform(deps, effect, input.key, claim, physicalCallId, deadline);
   await deps.probe('after_effect', input.key);
   const outcome = await record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result);
   await deps.probe('after_record', input.key);
@@ -36,8 +37,20 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
 
 type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
 
-async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<PerformResult> {
-  const effect = (await deps.definition(claim.definitionDigest)).effects.find((candidate) => candidate.name === claim.name);
+/** A definition that this build cannot use: nothing was sent, which is recorded, and the turn waits for its migration (D34). */
+async function definedEffect(deps: ActivityDeps, claim: Claim, key: string, physicalCallId: string): Promise<EffectDefinition | undefined> {
+  try {
+    return (await deps.definition(claim.definitionDigest)).effects.find((candidate) => candidate.name === claim.name);
+  } catch (error) {
+    const note = error instanceof Error ? error.message : String(error);
+    await recordEffect(deps.pool, recordOf(key, claim.generation, physicalCallId, { kind: 'not_sent', message: note, retryAfterMs: null }));
+    throw error;
+  }
+}
+
+async function perform(
+  deps: ActivityDeps, effect: EffectDefinition | undefined, key: string, claim: Claim, physicalCallId: string, deadline: number,
+): Promise<PerformResult> {
   if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
   if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
   await deps.probe('before_send', key);
@@ -63,8 +76,7 @@ async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: Effec
 async function preconditionHolds(deps: ActivityDeps, key: string): Promise<boolean> {
   const entry = await loadCall(deps.pool, key);
   if (entry === null) throw new Error(`effect ${key} is not stored`);
-  const { definitionDigest } = await loadTurnContext(deps.pool, entry.turnId, { priorLimit: 0, fromStep: entry.step, workItems: 0 });
-  const effect = (await deps.definition(definitionDigest)).effects.find((candidate) => candidate.name === entry.name);
+  const effect = (await deps.definition(entry.definitionDigest)).effects.find((candidate) => candidate.name === entry.name);
   if (effect === undefined) return true;
   const check = await deps.adapterOf(effect).precondition({ effect, key, physicalCallId: '', args: entry.args }, AbortSignal.timeout(effect.timeoutMs));
   if (!check.holds) await refuseEffect(deps.pool, key, check.message);

@@ -12,6 +12,7 @@ import type { Pool } from '../store/pool.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { createDeps } from './deps.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
+import { wakeUnmigrated } from './wake-unmigrated.js';
 
 export interface WorkerOptions {
   settings: Settings;
@@ -48,7 +49,9 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await publishDefinitions(pool, compiled.current);
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
-    return run(await createWorker(options, connection, client, pool), connection, pool);
+    const worker = run(await createWorker(options, connection, client, pool), connection, pool);
+    await wakeUnmigrated(client, pool, options.log);
+    return worker;
   } catch (error) {
     await connection.close();
     await pool.end();
