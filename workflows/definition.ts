@@ -27,8 +27,9 @@ export async function withDefinition<T>(session: Session, key: string, step: () 
   }
 }
 
+/** A local activity's failure comes as it is, that of an ordinary one in an `ActivityFailure`. */
 function migrationReason(error: unknown): string | null {
-  const cause = error instanceof ActivityFailure ? error.cause : null;
+  const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.type === NEEDS_MIGRATION ? cause.message : null;
 }
 

@@ -64,7 +64,8 @@ function onSignal<T>(session: Session, signal: SignalDefinition<[T]>, handle: (p
     try {
       await handle(payload, id);
     } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
+      // A local activity's failure comes as it is, that of an ordinary one in an `ActivityFailure`.
+      if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
       await refused(session, id, signal.name, failureText(error));
     }
   });
