@@ -29,6 +29,10 @@ export interface Versions {
   approve(turn: TurnView): Promise<unknown>;
   /** Requests of one turn to the model, as (model, instructions, tools). */
   asked(text: string): { model: string; system: string; tools: string[] }[];
+  /** Stores a definition as a later release would: with a field that this build does not know. */
+  foreign(digest: string | null): Promise<unknown>;
+  /** Makes it readable again. */
+  ours(digest: string | null): Promise<unknown>;
   /** Physical requests for effects of a turn. */
   posts(turn: Pick<TurnView, 'turnId'>): Promise<number>;
   close(): Promise<void>;
@@ -56,9 +60,9 @@ const SCRIPT = plays({
   child: [asks(['desk', 'deskGuard']), retell], deskGuard: [{ calls: [call('guarded')] }, retell],
 });
 
-export async function startVersions(): Promise<Versions> {
+export async function startVersions(extraEnv: Record<string, string> = {}): Promise<Versions> {
   const [model, booking] = await Promise.all([startFakeModel(), startBooking()]);
-  const engine = await startEngine(toml(model.url, booking.url, {}));
+  const engine = await startEngine(toml(model.url, booking.url, {}), extraEnv);
   model.script(SCRIPT);
   let worker: TestWorker = await engine.worker();
   return {
@@ -78,6 +82,8 @@ export async function startVersions(): Promise<Versions> {
       .map(({ body }) => ({
         model: String(body.model), system: textOf(body.messages[0]?.content), tools: (body.tools ?? []).map((tool) => tool.function.name),
       })),
+    foreign: (digest) => engine.pool.query(`update definition set body = body || '{"fromTheFuture":true}' where digest = $1`, [digest]),
+    ours: (digest) => engine.pool.query(`update definition set body = body - 'fromTheFuture' where digest = $1`, [digest]),
     posts: async ({ turnId }) => Object.entries(await booking.posts()).filter(([key]) => key.startsWith(`${turnId}.`)).reduce((sum, [, count]) => sum + count, 0),
     close: async () => {
       await engine.close();

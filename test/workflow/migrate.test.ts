@@ -23,42 +23,33 @@ const CHANGES: [string, Release, object][] = [
 const OLD = { system: expect.stringContaining('You are main one'), tools: ['desk', 'plain', 'guarded', 'ask_user'], model: 'model-one' };
 
 describe('a turn waits for an approval and the release changes', () => {
-  it.each(CHANGES)('D34: its %s: without a migration it goes on with the old meaning; nothing that was done is done again', async (_what, release) => {
+  it.each(CHANGES)('D34: its %s: it goes on with the old meaning; migrated, the steps to come have the new one, and its proposal stands; nothing that was done is done again', async (_what, release, now) => {
     await rig.release({});
-    const text = say('guard');
-    const turn = await rig.engine.send(text);
-    await rig.release(release);
-    await rig.approve(turn);
-    const end = await rig.engine.until(turn.turnId, 'completed');
-    expect(rig.asked(text)).toEqual([OLD, OLD, OLD].map((one) => expect.objectContaining(one)));
-    expect(end.definition).toBe(turn.definition);
-    expect([await rig.posts(turn), end.effects.map(({ state }) => state)]).toEqual([2, ['succeeded', 'succeeded']]);
-    expect(await records(turn.turnId)).toEqual([]);
-    expect(rig.model.violations).toEqual([]);
-  });
-
-  it.each(CHANGES)('D34: its %s: migrated, the steps to come have the new meaning; the proposal stands, and nothing that was done is done again', async (_what, release, now) => {
-    await rig.release({});
-    const text = say('guard');
-    const turn = await rig.engine.send(text);
+    const [kept, moved] = [say('guard'), say('guard')];
+    const [old, turn] = await Promise.all([rig.engine.send(kept), rig.engine.send(moved)]);
     await rig.release(release);
     const answer = await rig.migrate(turn, { reason: 'a better release' });
     expect(answer).toMatchObject({ result: 'migrated', takesEffect: 'now', from: turn.definition, closed: [], reproposed: [] });
     expect(await records(turn.turnId)).toMatchObject([{ by: 'olga', reason: 'a better release', from_digest: turn.definition, to_digest: 'to' in answer && answer.to }]);
-    expect((await rig.engine.client.turn(turn.turnId)).approvals.map(({ hash, state }) => [hash, state])).toEqual([[turn.approvals[0]?.hash, 'pending']]);
     expect(await rig.migrate(turn)).toMatchObject({ result: 'already' });
-    await rig.approve(turn);
-    const end = await rig.engine.until(turn.turnId, 'completed');
-    expect(rig.asked(text)).toEqual([OLD, OLD, now].map((one) => expect.objectContaining(one)));
-    expect([await rig.posts(turn), end.effects.map(({ state }) => state)]).toEqual([2, ['succeeded', 'succeeded']]);
+    expect((await rig.engine.client.turn(turn.turnId)).approvals.map(({ hash, state }) => [hash, state])).toEqual([[turn.approvals[0]?.hash, 'pending']]);
+    await Promise.all([old, turn].map(rig.approve));
+    const ends = await Promise.all([old, turn].map(({ turnId }) => rig.engine.until(turnId, 'completed')));
+    expect(rig.asked(kept)).toEqual([OLD, OLD, OLD].map((one) => expect.objectContaining(one)));
+    expect(rig.asked(moved)).toEqual([OLD, OLD, now].map((one) => expect.objectContaining(one)));
+    expect(ends.map(({ definition }) => definition)).toEqual([old.definition, 'to' in answer && answer.to]);
+    expect(ends.map(({ effects }) => effects.map(({ state }) => state))).toEqual([['succeeded', 'succeeded'], ['succeeded', 'succeeded']]);
+    expect(await Promise.all([old, turn].map(rig.posts))).toEqual([2, 2]);
+    expect(await records(old.turnId)).toEqual([]);
     expect(rig.model.violations).toEqual([]);
   });
 
-  it('D22, D23, D34: its policy: migrated, a new version needs its own two approvals; the old hash approves nothing', async () => {
+  it('D22, D23, D34: its policy: one approval is enough as before; migrated, a new version needs its own two approvals; the old hash approves nothing', async () => {
     await rig.release({});
-    const turn = await rig.engine.send(say('guard'));
+    const [kept, turn] = await Promise.all([rig.engine.send(say('guard')), rig.engine.send(say('guard'))]);
     const [old] = turn.approvals;
     await rig.release({ approvers: 2 });
+    expect(await rig.approve(kept)).toMatchObject({ result: 'approved', version: 1 });
     const answer = await rig.migrate(turn);
     expect(answer).toMatchObject({ result: 'migrated', reproposed: [{ approvalId: old?.id, version: 2 }] });
     expect(await rig.engine.client.decide(old!.id, { hash: old!.hash, decision: 'approve', as: 'boss' })).toMatchObject({ result: 'refused', code: 'wrong_hash' });

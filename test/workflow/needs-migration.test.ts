@@ -15,9 +15,6 @@ afterEach(async () => {
 });
 
 const say = (play: string) => `${play} ${uniqueName('text')}`;
-/** As a later release would store it: with a field that this build does not know. */
-const foreign = (digest: string | null) => rig.engine.pool.query(`update definition set body = body || '{"fromTheFuture":true}' where digest = $1`, [digest]);
-const ours = (digest: string | null) => rig.engine.pool.query(`update definition set body = body - 'fromTheFuture' where digest = $1`, [digest]);
 const REASON = expect.stringMatching(/^The definition [0-9a-f]{12} cannot be used by this build: .*fromTheFuture.*turn migrate/s);
 
 describe('a turn whose pinned definition this build cannot read', () => {
@@ -25,7 +22,7 @@ describe('a turn whose pinned definition this build cannot read', () => {
     await rig.release({});
     const text = say('guard');
     const turn = await rig.engine.send(text);
-    await rig.release({ prompt: 'two', target: '/elsewhere' }, () => foreign(turn.definition));
+    await rig.release({ prompt: 'two', target: '/elsewhere' }, () => rig.foreign(turn.definition));
     await rig.approve(turn);
     const waiting = await rig.engine.until(turn.turnId, 'needs_migration');
     expect(waiting.reason).toEqual(REASON);
@@ -41,10 +38,10 @@ describe('a turn whose pinned definition this build cannot read', () => {
   it('D34: goes on by itself, once, with what was approved, when a worker comes that can read it', async () => {
     await rig.release({});
     const turn = await rig.engine.send(say('guard'));
-    await rig.release({ prompt: 'two' }, () => foreign(turn.definition));
+    await rig.release({ prompt: 'two' }, () => rig.foreign(turn.definition));
     await rig.approve(turn);
     await rig.engine.until(turn.turnId, 'needs_migration');
-    await rig.release({ prompt: 'two' }, () => ours(turn.definition));
+    await rig.release({ prompt: 'two' }, () => rig.ours(turn.definition));
     const end = await rig.engine.until(turn.turnId, 'completed');
     expect(end.effects.map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
     expect(end.definition).toBe(turn.definition);
@@ -58,7 +55,7 @@ describe('a turn whose pinned definition this build cannot read', () => {
     await waitFor(async () => (await rig.booking.held()) === 1, { what: 'the effect to be held' });
     const { definition, workflowId } = await rig.engine.client.turn(turnId);
     await rig.release({ prompt: 'two' }, async () => {
-      await foreign(definition);
+      await rig.foreign(definition);
       await rig.booking.release();
     });
     expect(await rig.engine.until(turnId, 'needs_migration')).toMatchObject({ reason: REASON });
@@ -76,7 +73,7 @@ describe('a turn whose pinned definition this build cannot read', () => {
     await rig.release({});
     const front = await rig.engine.send(say('guard'));
     const { turnId } = await rig.engine.client.submit({ agent: 'main', threadId: front.threadId, text: 'next', as: 'tester' });
-    await rig.release({}, () => foreign(front.definition));
+    await rig.release({}, () => rig.foreign(front.definition));
     await rig.engine.client.cancel(front.turnId, { as: 'tester' });
     await rig.engine.until(front.turnId, 'cancelled');
     expect(await rig.engine.until(turnId, 'needs_migration')).toMatchObject({ reason: REASON });
@@ -89,7 +86,7 @@ describe('a turn whose pinned definition this build cannot read', () => {
     const turn = await rig.engine.send(say('guard'));
     await rig.release({ prompt: 'five' });
     const other = await rig.engine.send(say('guard'));
-    await rig.release({ prompt: 'five' }, () => foreign(other.definition));
+    await rig.release({ prompt: 'five' }, () => rig.foreign(other.definition));
     expect(await rig.migrate(turn)).toMatchObject({ result: 'refused', code: 'unusable_definition' });
     await Promise.all([turn, other].map(({ turnId }) => rig.engine.client.cancel(turnId, { as: 'tester' })));
     await Promise.all([turn, other].map(({ turnId }) => rig.engine.until(turnId, 'cancelled')));
