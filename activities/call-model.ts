@@ -20,6 +20,7 @@ import type { TurnContext } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
 import { toStepResult } from './call-refs.js';
 import { claimPaid } from './claim-paid.js';
+import { usableDefinition } from './deps.js';
 import type { ActivityDeps } from './deps.js';
 import { insist } from './insist.js';
 import { schemaCheck, schemaOf } from './schema.js';
@@ -36,11 +37,11 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
   const key = modelKey(turnId, step);
   const request = requestOf(context, definition, input);
   const claim = await claimPaid(
-    deps, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs },
+    deps, { key, turnId, step, idx: -1, kind: 'model', name: definition.model.alias, physicalCallId, timeoutMs: input.timeoutMs, definitionDigest: context.definitionDigest },
     { model: definition.model, request: request.request, hasBudget: context.hasBudget },
   );
   if (claim.kind === 'over_budget') return { kind: 'over_budget', limit: claim.limit };
-  if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, definition);
+  if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, await judgedUnder(deps, claim.definitionDigest, definition));
 
   logWindow(deps, context, request.counts);
   const reply = await ask(deps, definition, request.request, physicalCallId, input.timeoutMs);
@@ -51,7 +52,14 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
     inputTokens: reply.inputTokens, outputTokens: reply.outputTokens, costMicros: costOf(definition.model, reply),
   }));
   await deps.probe('after_model_stored', key);
-  return stepResult(stored ? judged : ((await loadCall(deps.pool, key))?.result as StoredReply | null), turnId, step, definition);
+  if (stored) return stepResult(judged, turnId, step, definition);
+  const winner = await loadCall(deps.pool, key);
+  return stepResult((winner?.result ?? null) as StoredReply | null, turnId, step, await judgedUnder(deps, winner?.definitionDigest ?? context.definitionDigest, definition));
+}
+
+/** A stored reply means what it meant when it was judged; after a migration away from a definition that cannot be used, what the turn means now (D34). */
+async function judgedUnder(deps: ActivityDeps, digest: string, now: AgentDefinition): Promise<AgentDefinition> {
+  return (await usableDefinition(deps, digest)) ?? now;
 }
 
 function stepResult(reply: StoredReply | null, turnId: string, step: number, definition: AgentDefinition): ModelStepResult {

@@ -27,7 +27,8 @@ export function effectRef(effect: EffectDefinition, key: string, index: number):
 
 const NOTHING_SPECIAL = { childAgent: false, sequential: false, needsApproval: false, hasPrecondition: false, summarize: false };
 
-function toCallRef(call: JudgedCall, turnId: string, step: number, definition: AgentDefinition): CallRef {
+/** One call by reference, as a definition means it. */
+export function toCallRef(call: Pick<JudgedCall, 'index' | 'name'>, turnId: string, step: number, definition: AgentDefinition): CallRef {
   const key = callKey(turnId, step, call.index);
   const base = { ...NOTHING_SPECIAL, key, index: call.index, name: call.name };
   const effect = effectOf(definition, call.name);

@@ -12,7 +12,7 @@ import { editProposal } from '../store/proposal/edit.js';
 import { loadProposal } from '../store/proposal/load.js';
 import type { ProposalRow } from '../store/proposal/load.js';
 import type { ActivityDeps } from './deps.js';
-import { newProposal, previewOf } from './propose.js';
+import { newProposal, previewOf, toProposalRef } from './propose.js';
 import { schemaProblem } from './schema.js';
 
 /** Records an approval or a rejection; every check that needs more than workflow state is here (D5, D22, D23). */
@@ -44,7 +44,7 @@ export async function editApproval(deps: ActivityDeps, input: DecideInput): Prom
   if (!parsed.ok) return refused('invalid_edit', parsed.problem);
   const current = await loadProposal(deps.pool, input.approvalId, false);
   if (current === null) return refused('unknown_approval', `there is no approval ${input.approvalId}`);
-  if (current.basedOn === input.hash && current.argsDigest === digestOf(parsed.args)) return edited(refOf(current));
+  if (current.basedOn === input.hash && current.argsDigest === digestOf(parsed.args)) return edited(toProposalRef(current));
   const problem = editProblem(deps, current, input);
   if (problem !== null) return problem;
   return storeEdit(deps, current, input.hash, parsed.args, deps.principal(input.as).user);
@@ -68,7 +68,7 @@ async function storeEdit(deps: ActivityDeps, current: ProposalRow, basedOn: stri
   const preview = await previewOf(deps, effect, current.key, args);
   if (preview.kind === 'refused') return refused('invalid_edit', preview.message);
   const version = current.version + 1;
-  const proposal = newProposal(effect, { key: current.key, turnId: current.turnId, version, args, diff: preview.diff, requester: current.requester, editedBy: editor });
+  const proposal = newProposal(effect, { key: current.key, turnId: current.turnId, version, args, diff: preview.diff, requester: current.requester, editedBy: editor, definitionDigest: current.definitionDigest });
   const stored = await editProposal(deps.pool, basedOn, proposal);
   if (stored === null) return refused('already_decided', 'the proposal was decided or changed meanwhile; look at it again');
   return edited(stored);
@@ -76,10 +76,6 @@ async function storeEdit(deps: ActivityDeps, current: ProposalRow, basedOn: stri
 
 function edited(proposal: ProposalRef): DecideResult {
   return { answer: { result: 'edited', approvalId: proposal.approvalId, version: proposal.version, hash: proposal.hash }, proposal };
-}
-
-function refOf({ approvalId, version, hash, expiresAt }: ProposalRow): ProposalRef {
-  return { approvalId, version, hash, expiresAt: expiresAt.getTime() };
 }
 
 /**
@@ -90,7 +86,7 @@ export async function expireApproval(deps: ActivityDeps, input: { approvalId: st
   const state = await expireProposal(deps.pool, input.approvalId, input.version);
   if (state !== 'superseded' && state !== 'pending') return { state, proposal: null };
   const newest = await loadProposal(deps.pool, input.approvalId, false);
-  return newest === null ? { state, proposal: null } : { state, proposal: refOf(newest), leftMs: newest.leftMs };
+  return newest === null ? { state, proposal: null } : { state, proposal: toProposalRef(newest), leftMs: newest.leftMs };
 }
 
 function refused(code: DecisionRefusal, message: string): DecideResult {

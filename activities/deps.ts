@@ -1,6 +1,7 @@
 import type { AgentDefinition } from '../contracts/definition.js';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Principal } from '../contracts/principal.js';
+import { NeedsMigration } from '../domain/failure.js';
 import type { EffectAdapter } from '../effects/types.js';
 import type { ModelProvider } from '../providers/types.js';
 import type { Pool } from '../store/pool.js';
@@ -19,7 +20,7 @@ export interface ActivityDeps {
   pool: Pool;
   models: ModelProvider;
   adapterOf(effect: EffectDefinition): EffectAdapter;
-  /** Pinned definitions by digest; they never change, so they may be cached. */
+  /** Pinned definitions by digest; they never change, so they may be cached. Throws `NeedsMigration` for one that this build cannot use (D34). */
   definition(digest: string): Promise<AgentDefinition>;
   /** Who acts, from what the sender named (I9, `dev` auth). */
   principal(as: string | undefined): Principal;
@@ -27,4 +28,14 @@ export interface ActivityDeps {
   ledgerChanged(workflowId: string, key: string): Promise<void>;
   probe(point: ProbePoint, key: string): Promise<void>;
   log: ActivityLog;
+}
+
+/** A definition, or null when this build cannot use it. */
+export async function usableDefinition(deps: ActivityDeps, digest: string): Promise<AgentDefinition | null> {
+  try {
+    return await deps.definition(digest);
+  } catch (error) {
+    if (error instanceof NeedsMigration) return null;
+    throw error;
+  }
 }

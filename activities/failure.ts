@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { CallError, clampMessage } from '../domain/failure.js';
+import { CallError, NEEDS_MIGRATION, NeedsMigration, clampMessage } from '../domain/failure.js';
 import type { ActivityLog } from './deps.js';
 
 /**
@@ -19,6 +19,8 @@ const TRANSIENT_NET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT
  */
 export function toFailure(error: unknown): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  // Trying again cannot help; the workflow waits for a migration or for the definition (D34).
+  if (error instanceof NeedsMigration) return ApplicationFailure.create({ type: NEEDS_MIGRATION, message: error.message, nonRetryable: true });
   if (error instanceof CallError) {
     return ApplicationFailure.create({
       type: error.failure,

@@ -8,6 +8,7 @@ import type { ActivityDeps } from './deps.js';
 import { withFailureMapping } from './failure.js';
 import { outlastingOutage } from './insist.js';
 import * as lifecycle from './lifecycle.js';
+import { migrateTurn } from './migrate-turn.js';
 import { performEffect } from './perform-effect.js';
 import { propose } from './propose.js';
 import { reconcileEffect, sweepEffects } from './reconcile-effect.js';
@@ -20,7 +21,7 @@ export function createActivities(deps: ActivityDeps) {
     ...bind(deps, byHand),
     ...bind(deps, compensate),
     ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
-    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects })),
+    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects, migrateTurn })),
   }, deps.log);
 }
 

@@ -33,11 +33,11 @@ export async function open(deps: ActivityDeps, input: ConversationRef & { turnId
   }
   if (row.cancelRequested) return { ...base, ended: await endTurn(deps.pool, input.turnId, 'cancelled', null) };
   const definition = await deps.definition(row.definitionDigest);
-  const budget = definition.budget ?? null;
+  const budget = definition.budget;
   const deadlineMs = budget === null ? row.deadlineMs : await openBudget(deps.pool, input.turnId, budget);
   return {
     turnId: input.turnId, ended: null, maxSteps: definition.maxSteps, windowSize: definition.memory.windowSize,
-    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null, deadlineMs, mayUndo: definition.effects.some((effect) => effect.compensatedBy != null),
+    modelTimeoutMs: definition.model.timeoutMs, summaryTiming: definition.summary?.timing ?? null, deadlineMs, mayUndo: definition.effects.some((effect) => effect.compensatedBy !== null),
   };
 }
 

@@ -13,7 +13,7 @@ import { recordEffect, recordLateResult } from '../store/ledger/record-effect.js
 import type { EffectRecord } from '../store/ledger/record-effect.js';
 import { budgetHit, closeBudget } from '../store/turn/budget.js';
 import type { BudgetHit } from '../store/turn/budget.js';
-import { loadCall, loadTurnContext } from '../store/turn/context.js';
+import { loadCall } from '../store/turn/context.js';
 import type { ActivityDeps } from './deps.js';
 import { insist } from './insist.js';
 
@@ -32,7 +32,8 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   if (claim.kind === 'over_budget') return { kind: 'settled', overBudget: claim.limit };
   if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   await deps.probe('after_dispatch', input.key);
-  const result = await perform(deps, input.key, claim, physicalCallId, deadline);
+  const effect = await definedEffect(deps, claim, input.key, physicalCallId);
+  const result = await perform(deps, effect, input.key, claim, physicalCallId, deadline);
   await deps.probe('after_effect', input.key);
   const outcome = await insist(() => record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result));
   await deps.probe('after_record', input.key);
@@ -54,8 +55,20 @@ async function claimWithinBudget(deps: ActivityDeps, claim: EffectClaim): Promis
 
 type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
 
-async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<PerformResult> {
-  const effect = effectOf(await insist(() => deps.definition(claim.definitionDigest)), claim.name);
+/** A definition that this build cannot use: nothing was sent, which is recorded, and the turn waits for its migration (D34). */
+async function definedEffect(deps: ActivityDeps, claim: Claim, key: string, physicalCallId: string): Promise<EffectDefinition | undefined> {
+  try {
+    return effectOf(await insist(() => deps.definition(claim.definitionDigest)), claim.name);
+  } catch (error) {
+    const note = error instanceof Error ? error.message : String(error);
+    await recordEffect(deps.pool, recordOf(key, claim.generation, physicalCallId, { kind: 'not_sent', message: note, retryAfterMs: null }));
+    throw error;
+  }
+}
+
+async function perform(
+  deps: ActivityDeps, effect: EffectDefinition | undefined, key: string, claim: Claim, physicalCallId: string, deadline: number,
+): Promise<PerformResult> {
   if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
   if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
   await deps.probe('before_send', key);
@@ -82,8 +95,7 @@ async function preconditionHolds(deps: ActivityDeps, key: string): Promise<boole
   if (!(await hasHadNoEffect(deps.pool, key))) return true;
   const entry = await loadCall(deps.pool, key);
   if (entry === null) throw new Error(`effect ${key} is not stored`);
-  const { definitionDigest } = await loadTurnContext(deps.pool, entry.turnId, { priorLimit: 0, fromStep: entry.step, workItems: 0 });
-  const effect = effectOf(await deps.definition(definitionDigest), entry.name);
+  const effect = effectOf(await deps.definition(entry.definitionDigest), entry.name);
   if (effect === undefined) return true;
   const check = await deps.adapterOf(effect).precondition({ effect, key, physicalCallId: '', args: entry.args }, AbortSignal.timeout(effect.timeoutMs));
   if (check.holds) return true;

@@ -9,6 +9,7 @@ import type { EffectAdapter, LookupResult } from '../effects/types.js';
 import { addEvidence, giveUpUnsent, markAbsent, markUnknown, openEffects, settleFound } from '../store/ledger/reconcile.js';
 import { recoveryFacts } from '../store/ledger/recovery-facts.js';
 import type { RecoveryRow } from '../store/ledger/recovery-facts.js';
+import { usableDefinition } from './deps.js';
 import type { ActivityDeps } from './deps.js';
 import { toFailure } from './failure.js';
 
@@ -28,6 +29,8 @@ export async function reconcileEffect(deps: ActivityDeps, input: { key: string; 
   if (!isOpen(row)) return { kind: 'settled' };
   // Every try is proven to have had no effect (a connection was refused): there is nothing to look up.
   if (row.triesMade === 0) return { kind: 'redispatch', generation: row.generation, afterMs: 0, beforeMs: null };
+  // It cannot be looked up any more: that is for the person who settles it, not for a migration (D16, D34).
+  if (row.state === 'unknown' && (await usableDefinition(deps, row.definitionDigest)) === null) return { kind: 'unknown', lookAgainMs: null };
   const { effect, adapter } = await targetOf(deps, row);
   const found = await lookUp(deps, adapter, effect, row, input.by);
   const decision = decideRecovery({

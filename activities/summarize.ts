@@ -2,7 +2,7 @@ import type { Json } from '../contracts/json.js';
 import { summaryKey } from '../domain/keys.js';
 import { clip } from '../domain/text.js';
 import { saveSummary } from '../store/work-history.js';
-import { loadCall, loadTurnContext } from '../store/turn/context.js';
+import { loadCall } from '../store/turn/context.js';
 import type { ActivityDeps } from './deps.js';
 import { promptCall } from './prompt-call.js';
 
@@ -17,15 +17,19 @@ const MAX_SUMMARY_CHARS = 2000;
 export async function summarize(deps: ActivityDeps, input: { key: string; timeoutMs: number }): Promise<void> {
   const call = await loadCall(deps.pool, input.key);
   if (call === null || call.state !== 'succeeded') return;
-  const context = await loadTurnContext(deps.pool, call.turnId, { priorLimit: 0, fromStep: call.step, workItems: 0 });
-  const policy = (await deps.definition(context.definitionDigest)).summary;
+  const { definitionDigest, hasBudget } = call;
+  const policy = (await deps.definition(definitionDigest)).summary;
   const mode = policy?.policy[call.name] ?? 'none';
   if (policy === null || mode === 'none') return;
   const agent = await deps.definition(policy.digest);
   const evidence = JSON.stringify({ child: call.name, ...segments(mode, call.args, call.result as Json) });
   const result = await promptCall(
-    deps, { key: summaryKey(input.key), turnId: call.turnId, step: call.step, idx: SUMMARY_IDX + call.idx, kind: 'summary', name: policy.agent, timeoutMs: Math.min(input.timeoutMs, agent.model.timeoutMs) },
-    { agent, text: clip(evidence, MAX_EVIDENCE_CHARS), hasBudget: context.hasBudget },
+    deps,
+    {
+      key: summaryKey(input.key), turnId: call.turnId, step: call.step, idx: SUMMARY_IDX + call.idx, kind: 'summary', name: policy.agent,
+      timeoutMs: Math.min(input.timeoutMs, agent.model.timeoutMs), definitionDigest,
+    },
+    { agent, text: clip(evidence, MAX_EVIDENCE_CHARS), hasBudget },
   );
   if (result.state === 'succeeded') await saveSummary(deps.pool, input.key, clip(result.text, MAX_SUMMARY_CHARS));
   else deps.log.warn({ turnId: call.turnId, key: input.key }, 'the summary of a call could not be made; the turn goes on without it');

@@ -5,7 +5,7 @@ import { parseDuration } from '../contracts/duration.js';
 import { turnSchema, type TurnView } from '../contracts/turn.js';
 import type { ApiEnv } from './guard.js';
 import { Refused } from './problem.js';
-import { body, cancelAnswer, cancelBody, idParams, json, problems, submitBody, threadParams, turnsQuery, waitQuery } from './schemas.js';
+import { body, cancelAnswer, cancelBody, idParams, json, migrateAnswer, migrateBody, problems, submitBody, threadParams, turnsQuery, waitQuery } from './schemas.js';
 
 const accepted = {
   200: json(turnSchema, 'The turn has ended or needs a person, or the request is a repeat'),
@@ -27,6 +27,10 @@ const showRoute = createRoute({
 const cancelRoute = createRoute({
   method: 'post', path: '/v1/turns/{id}/cancel', summary: 'Ask for cancellation (D27)',
   request: { params: idParams, body: body(cancelBody) }, responses: { 200: json(cancelAnswer, 'What became of it'), ...problems },
+});
+const migrateRoute = createRoute({
+  method: 'post', path: '/v1/turns/{id}/migrate', summary: 'Move an unfinished turn to another definition of its agent (D34)',
+  request: { params: idParams, body: body(migrateBody) }, responses: { 200: json(migrateAnswer, 'What was changed'), ...problems },
 });
 const inputRoute = createRoute({
   method: 'post', path: '/v1/turns/{id}/input', summary: 'New input for the conversation of a turn (D4)',
@@ -50,6 +54,11 @@ export function turnRoutes(app: OpenAPIHono<ApiEnv>, client: HoldfastClient): vo
   app.openapi(cancelRoute, async (c) => {
     const answer = await client.cancel(c.req.valid('param').id, { ...c.req.valid('json'), as: c.get('principal').user });
     if (answer.result === 'refused') throw new Refused('refused', answer.message);
+    return c.json(answer, 200);
+  });
+  app.openapi(migrateRoute, async (c) => {
+    const answer = await client.migrate(c.req.valid('param').id, { ...c.req.valid('json'), as: c.get('principal').user });
+    if (answer.result === 'refused') throw new Refused(answer.code, answer.message);
     return c.json(answer, 200);
   });
   app.openapi(inputRoute, async (c) => {

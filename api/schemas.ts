@@ -37,6 +37,7 @@ export { decisionSchema as decisionBody, settlementSchema as settlementBody };
 
 /** Answers that say what became of a request. */
 export const cancelAnswer = z.object({ result: z.enum(['cancelling', 'already_ended']), turnId: z.string(), status: turnStatusSchema });
+export { migratedSchema as migrateAnswer, migrationSchema as migrateBody } from '../contracts/migration.js';
 export const decisionAnswer = z.object({
   result: z.enum(['approved', 'rejected', 'recorded', 'edited']), approvalId: z.string(), version: z.number().int(), hash: z.string(),
 });

@@ -33,6 +33,8 @@ export function nextSteps(turn: TurnView): string[] {
       return ['next: answer with', `  holdfast turn input ${id} "…"`];
     case 'waiting_unknown':
       return ['next: see what is unknown, then settle it', `  holdfast ledger list --turn ${id} --state unknown`];
+    case 'needs_migration':
+      return ['next: start a worker of the release that wrote its definition, or move it to the current one', `  holdfast turn migrate ${id}`];
     case 'queued':
     case 'working':
     case 'cancelling':

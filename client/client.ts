@@ -1,4 +1,5 @@
 import type { ApprovalView, Decision, DecisionAnswer } from '../contracts/approval.js';
+import type { MigrateAnswer, Migration } from '../contracts/migration.js';
 import type { LedgerEntryView, Settlement } from '../contracts/ledger.js';
 import type { CancelAnswer, SettleAnswer } from '../contracts/steps.js';
 import type { TurnView } from '../contracts/turn.js';
@@ -14,6 +15,7 @@ import { openContext } from './connect.js';
 import type { ClientContext } from './context.js';
 import { decide } from './decide.js';
 import { notFound } from './errors.js';
+import { migrate } from './migrate.js';
 import { translateStoreError } from './postgres-errors.js';
 import { reconcile, settle } from './settle.js';
 import type { ClientSettings } from './settings.js';
@@ -72,6 +74,11 @@ export class HoldfastClient {
 
   cancel(turnId: string, options: { reason?: string | undefined; as: string }): Promise<CancelAnswer> {
     return this.guard(() => cancel(this.context, turnId, options));
+  }
+
+  /** Moves an unfinished turn to another definition of its agent, by default the current one (D34). */
+  migrate(turnId: string, options: Migration & { as: string }): Promise<MigrateAnswer> {
+    return this.guard(() => migrate(this.context, turnId, options));
   }
 
   /** New input for the conversation of a turn; it answers a turn that waits for input (D4). */

@@ -7,5 +7,6 @@ export type { SubmitOptions, Submitted } from './submit.js';
 export { standingOf, type Waited, type WaitOptions } from './wait.js';
 export type { ApprovalView, Decision, DecisionAnswer, DiffLine } from '../contracts/approval.js';
 export type { LedgerEntryView, Settlement } from '../contracts/ledger.js';
+export type { MigrateAnswer, Migration } from '../contracts/migration.js';
 export type { CancelAnswer, SettleAnswer } from '../contracts/steps.js';
 export type { TurnStatus, TurnView } from '../contracts/turn.js';

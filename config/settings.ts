@@ -12,6 +12,8 @@ export interface Settings {
   temporal: TemporalSettings;
   postgres: { dsn: string; poolMax: number };
   taskQueue: string;
+  /** The worker's build in a Temporal worker deployment; null: no worker versioning (D34). */
+  build: { deployment: string; id: string } | null;
   api: { host: string; port: number; url: string };
   auth: 'dev';
   logLevel: Variables['HOLDFAST_LOG_LEVEL'];
@@ -40,6 +42,7 @@ export function readSettings(env: Env, devState: DevAddresses | null): Settings 
     temporal: readTemporal(env, devState),
     postgres: { dsn: chooseDsn(variables) ?? devState?.dsn ?? DEFAULT_DSN, poolMax: variables.MEMORY_PG_POOL_MAX },
     taskQueue: variables.HOLDFAST_TASK_QUEUE ?? devState?.taskQueue ?? DEFAULT_TASK_QUEUE,
+    build: variables.HOLDFAST_BUILD_ID === undefined ? null : { deployment: variables.HOLDFAST_DEPLOYMENT, id: variables.HOLDFAST_BUILD_ID },
     api: { host, port, url: moved ? ownUrl : (devState?.apiUrl ?? ownUrl) },
     auth: variables.HOLDFAST_AUTH,
     logLevel: variables.HOLDFAST_LOG_LEVEL,

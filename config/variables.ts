@@ -10,6 +10,10 @@ export const variablesSchema = z.object({
   POSTGRES_MEMORY_DSN: dsnSchema.optional().describe('Used when `POSTGRES_ORCH_DSN` is not set; both must name the same database (W15)'),
   MEMORY_PG_POOL_MAX: wholeNumber(1, 1000).prefault('5').describe('Connections of one process to PostgreSQL'),
   HOLDFAST_TASK_QUEUE: z.string().regex(/^[\w.:-]{1,200}$/, 'must be letters, digits and . : _ -').optional().describe('Temporal task queue. Default: `holdfast`'),
+  HOLDFAST_BUILD_ID: z.string().regex(/^[\w:-][\w.:-]{0,99}$/, 'must be letters, digits and . : _ -, not beginning with a dot').optional()
+    .describe('Build of this worker, for Temporal\'s worker versioning: it gets work once it is the deployment\'s current or ramping version. Default: none, no versioning (docs/versions.md)'),
+  HOLDFAST_DEPLOYMENT: z.string().regex(/^(?!__)[\w:-]{1,100}$/, 'must be letters, digits and : _ -, not beginning with "__"').prefault('holdfast')
+    .describe('Temporal worker deployment that the build belongs to; used with `HOLDFAST_BUILD_ID` only'),
   HOLDFAST_API_HOST: z.string().regex(/^[\w.:-]{1,255}$/, 'must be a host name or an IP address').prefault('127.0.0.1').describe('Address that the API listens on; `dev` auth allows loopback only (I9)'),
   HOLDFAST_API_PORT: wholeNumber(0, 65_535).prefault('8088').describe('Port of the API; 0: a free one'),
   HOLDFAST_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).prefault('info').describe('Least severe log line'),

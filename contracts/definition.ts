@@ -29,7 +29,7 @@ export interface AgentDefinition {
   children: ChildDefinition[];
   effects: EffectDefinition[];
   /** Effects that undo one of `effects` and are not called by the model (D29). */
-  compensations?: EffectDefinition[];
+  compensations: EffectDefinition[];
   /** Model calls of one turn, corrections included. */
   maxSteps: number;
   /** Offer the built-in tool `ask_user`, which waits for new input (D4). */
@@ -38,6 +38,5 @@ export interface AgentDefinition {
   contextTurns: number;
   contextRoles: ('user' | 'assistant')[];
   summary: SummaryPolicy | null;
-  /** Absent in definitions of earlier releases: no limits. */
-  budget?: BudgetPolicy | null;
+  budget: BudgetPolicy | null;
 }

@@ -19,10 +19,10 @@ interface EffectBase {
   lookup: Lookup | null;
   unknown: { retry: 'never' } | { retry: 'bounded'; maxAttempts: number; everyMs: number };
   approval: ApprovalPolicy | null;
-  /** What it undoes, and when by itself (D29); absent: nothing. */
-  compensates?: Compensation | null;
-  /** The effect that undoes it; absent: none is declared. */
-  compensatedBy?: string | null;
+  /** What it undoes, and when by itself (D29). */
+  compensates: Compensation | null;
+  /** The effect that undoes it. */
+  compensatedBy: string | null;
 }
 
 /**

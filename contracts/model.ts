@@ -49,9 +49,9 @@ export interface ModelDefinition {
   /** Limit for one call. */
   timeoutMs: number;
   /** Longest reply that is asked for, in tokens; null: the provider's own limit. */
-  maxOutputTokens?: number | null;
-  /** US dollars for a million tokens, for the budget (D33); absent or null: no price is known. */
-  price?: { input: number; output: number } | null;
+  maxOutputTokens: number | null;
+  /** US dollars for a million tokens, for the budget (D33); null: no price is known. */
+  price: { input: number; output: number } | null;
   /** Rules of the `offline` provider, first match wins. */
   rules: OfflineRule[];
 }

@@ -60,5 +60,6 @@ export const turnSchema = z.object({
     costUsd: z.number().nullable(), effects: z.number().int(),
   }),
   steps: z.number().int(),
+  definition: z.string().nullable().describe('Digest of the agent, prompt, tools, policy and model that the turn is pinned to; null before it has begun (D34)'),
 });
 export type TurnView = z.infer<typeof turnSchema>;

@@ -8,5 +8,5 @@ export function effectOf(definition: AgentDefinition, name: string): EffectDefin
 
 /** An effect of an agent that only undoes others. */
 export function compensationOf(definition: AgentDefinition, name: string): EffectDefinition | undefined {
-  return definition.compensations?.find((effect) => effect.name === name);
+  return definition.compensations.find((effect) => effect.name === name);
 }

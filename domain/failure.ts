@@ -34,3 +34,16 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
   const ms = Number.isFinite(seconds) && header.trim() !== '' ? seconds * 1000 : Date.parse(header) - nowMs;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
+
+/** This build cannot go on with a turn's pinned definition: it is not stored, or holds what this build does not know. A waiting state, never an end (D34). */
+export class NeedsMigration extends Error {
+  constructor(digest: string, problem: string) {
+    super(clampMessage(
+      `The definition ${digest.slice(0, 12)} cannot be used by this build: ${problem}. Start a worker of the release that wrote it, or move the turn to another one with "holdfast turn migrate".`,
+    ));
+    this.name = 'NeedsMigration';
+  }
+}
+
+/** Type of the activity failure that carries it to the workflow. */
+export const NEEDS_MIGRATION = 'needs_migration';

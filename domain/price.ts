@@ -19,7 +19,7 @@ export function costOf(model: Priced, reply: Pick<ModelReply, 'inputTokens' | 'o
 
 /** A dollar for a million tokens is a millionth of a dollar for each. */
 function micros({ price }: Priced, input: number, output: number): number {
-  return price == null ? 0 : Math.ceil(input * price.input + output * price.output);
+  return price === null ? 0 : Math.ceil(input * price.input + output * price.output);
 }
 
 function utf8Bytes(text: string): number {

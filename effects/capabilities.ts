@@ -8,7 +8,7 @@ export function capabilitiesOf(effect: EffectDefinition): Capabilities {
     lookup: lookup && { by: lookupWay(effect), settleAfterMs: lookup.settleAfterMs, authoritativeAbsence: lookup.absence === 'authoritative' },
     cancel: false,
     fencing: effect.type === 'postgres',
-    compensation: effect.compensatedBy ?? null,
+    compensation: effect.compensatedBy,
   };
 }
 

@@ -27,7 +27,7 @@ export function createAiSdkProvider(deps: ProviderDeps): ModelProvider {
       const apiKey = apiKeyOf(model, deps.secrets);
       const deadline = AbortSignal.timeout(Math.min(model.timeoutMs, MAX_TIMER_MS));
       try {
-        const limit = model.maxOutputTokens == null ? {} : { maxOutputTokens: model.maxOutputTokens };
+        const limit = model.maxOutputTokens === null ? {} : { maxOutputTokens: model.maxOutputTokens };
         const options = { ...toPrompt(request), ...limit, abortSignal: AbortSignal.any([signal, deadline]) };
         return fromReply(await languageModelOf(model, apiKey, fetch).doGenerate(options));
       } catch (error) {

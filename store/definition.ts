@@ -1,4 +1,6 @@
+import { agentDefinitionSchema } from '../contracts/definition-schema.js';
 import type { AgentDefinition } from '../contracts/definition.js';
+import { NeedsMigration } from '../domain/failure.js';
 import type { Db } from './pool.js';
 
 /** Stores definitions under their digests; the same digest is the same content (D34). */
@@ -20,9 +22,28 @@ export async function publishDefinitions(db: Db, current: Record<string, string>
   );
 }
 
+/**
+ * A pinned definition as this build reads it.
+ * @throws NeedsMigration when it is not stored, or was written by a release whose definitions this build does not know (D34)
+ */
 export async function loadDefinition(db: Db, digest: string): Promise<AgentDefinition> {
-  const { rows } = await db.query<{ body: AgentDefinition }>('select body from definition where digest = $1', [digest]);
+  const { rows } = await db.query<{ body: unknown }>('select body from definition where digest = $1', [digest]);
   const row = rows[0];
-  if (row === undefined) throw new Error(`definition ${digest} is not stored`);
-  return row.body;
+  if (row === undefined) throw new NeedsMigration(digest, 'it is not stored');
+  const read = agentDefinitionSchema.safeParse(row.body);
+  if (read.success) return read.data;
+  const [first] = read.error.issues;
+  throw new NeedsMigration(digest, `${first?.path.length ? first.path.join('.') : 'its body'}: ${first?.message ?? 'unreadable'}`);
+}
+
+/** The definition that new turns of an agent are pinned to; null when none was ever published. */
+export async function currentDefinition(db: Db, agent: string): Promise<string | null> {
+  const { rows } = await db.query<{ digest: string }>('select digest from current_definition where agent = $1', [agent]);
+  return rows[0]?.digest ?? null;
+}
+
+/** The agent of a stored definition; null when there is none of this digest. */
+export async function agentOfDefinition(db: Db, digest: string): Promise<string | null> {
+  const { rows } = await db.query<{ agent: string }>('select agent from definition where digest = $1', [digest]);
+  return rows[0]?.agent ?? null;
 }

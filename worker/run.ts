@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { WorkerOptions as TemporalWorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.js';
 import type { ActivityDeps } from '../activities/deps.js';
@@ -12,6 +13,7 @@ import type { Pool } from '../store/pool.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { createDeps } from './deps.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
+import { wakeUnmigrated } from './wake-unmigrated.js';
 
 export interface WorkerOptions {
   settings: Settings;
@@ -48,7 +50,9 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await publishDefinitions(pool, compiled.current);
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
-    return run(await createWorker(options, connection, client, pool), connection, pool);
+    const worker = run(await createWorker(options, connection, client, pool), connection, pool);
+    await wakeUnmigrated(client, pool, options.log);
+    return worker;
   } catch (error) {
     await connection.close();
     await pool.end();
@@ -64,6 +68,7 @@ async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, c
     taskQueue: settings.taskQueue,
     workflowBundle: { codePath: BUNDLE_PATH },
     activities: createActivities(adjust?.(deps) ?? deps),
+    ...versioning(settings),
     // A killed worker's workflow tasks move to another one after this time (D1).
     stickyQueueScheduleToStartTimeout: '1s',
     // Every poll that a frozen worker leaves open takes one task with it until its timeout: as few as the load needs (D1).
@@ -73,6 +78,18 @@ async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, c
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
   });
+}
+
+/**
+ * A conversation moves to the current build at its next task (`AUTO_UPGRADE`): a turn may wait for a person for weeks, and its build would have
+ * to be kept running as long. That is safe because what a turn means is pinned by its definition, and because every build replays the
+ * recorded histories of the builds before it (D34).
+ */
+function versioning({ build }: Settings): Pick<TemporalWorkerOptions, 'workerDeploymentOptions'> {
+  if (build === null) return {};
+  return {
+    workerDeploymentOptions: { version: { deploymentName: build.deployment, buildId: build.id }, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
+  };
 }
 
 function run(worker: Worker, connection: NativeConnection, pool: Pool): RunningWorker {

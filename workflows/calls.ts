@@ -2,6 +2,8 @@ import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, ex
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
 import { checkpoint, repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
+import { withDefinition } from './definition.js';
+import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
 import { failureText, summarizeCall } from './turn.js';
 
@@ -16,16 +18,23 @@ export async function runCall(session: Session, turn: TurnProgress, call: CallPr
 }
 
 async function runChild(session: Session, turn: TurnProgress, call: CallProgress, scope: CancellationScope): Promise<void> {
-  const { key, timeoutMs, name } = call.ref;
+  const { key } = call.ref;
   try {
-    if (call.ref.childAgent) await session.activity(() => scope.run(() => runChildAgent(key)));
-    else await session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`).callChild({ key, timeoutMs })));
+    await withDefinition(session, key, () => askChild(session, call, scope));
   } catch (error) {
+    if (error instanceof Rollover) throw error;
     if (isCancellation(error) || turn.cancelled) return;
     await session.activity(() => store.giveUpCall({ key, reason: failureText(error) }));
     return;
   }
   if (call.ref.summarize && turn.summaryTiming === 'before_finalize' && !turn.cancelled) await summarizeCall(session, key, scope);
+}
+
+/** The reference is read anew for each try: a migration may have changed it (D34). */
+function askChild(session: Session, call: CallProgress, scope: CancellationScope): Promise<void> {
+  const { key, timeoutMs, name, childAgent } = call.ref;
+  if (childAgent) return session.activity(() => scope.run(() => runChildAgent(key)));
+  return session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`).callChild({ key, timeoutMs })));
 }
 
 /** A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). */

@@ -1,6 +1,7 @@
 import { CancellationScope, allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
 import type { ChildRef } from '../contracts/steps.js';
 import { store } from './activities.js';
+import { openTurn } from './definition.js';
 import { registerHandlers } from './handlers.js';
 import { Rollover, Session } from './session.js';
 import type { Carried } from './session.js';
@@ -30,11 +31,6 @@ export async function childAgent(child: ChildRef, carried?: Carried): Promise<vo
 }
 
 async function oneTurn(session: Session, child: ChildRef, scope: CancellationScope): Promise<void> {
-  if (session.running === null) {
-    const { turnId } = child;
-    const opened = await session.activity(() => store.open({ turnId, ...session.ref }));
-    if (opened.ended !== null) return;
-    session.begin(opened);
-  }
-  await runTurn(session, session.running!, scope);
+  const turn = session.running ?? (await openTurn(session, child.turnId));
+  if (turn !== null) await runTurn(session, turn, scope);
 }

@@ -2,6 +2,7 @@ import { ApplicationFailure, CancellationScope, allHandlersFinished, condition, 
 import { conversationOf, mayRunUnder } from '../domain/keys.js';
 import type { ConversationRef } from '../contracts/steps.js';
 import { store } from './activities.js';
+import { openTurn } from './definition.js';
 import { registerHandlers } from './handlers.js';
 import type { ConversationStart } from './messages.js';
 import { Rollover, Session } from './session.js';
@@ -62,9 +63,7 @@ async function oneTurn(session: Session, scope: CancellationScope): Promise<void
   if (session.running === null) {
     const turnId = session.take();
     if (turnId === null) return;
-    const opened = await session.activity(() => store.open({ turnId, ...session.ref }));
-    if (opened.ended !== null) return;
-    session.begin(opened);
+    if ((await openTurn(session, turnId)) === null) return;
   }
   await runTurn(session, session.running!, scope);
   session.finish();

@@ -2,6 +2,7 @@ import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
 import type { EffectOutcome, ReconcileResult } from '../contracts/steps.js';
 import { once, reading, store } from './activities.js';
+import { withDefinition } from './definition.js';
 import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
 import { failureText } from './turn.js';
@@ -28,12 +29,17 @@ export async function runEffect(session: Session, turn: TurnProgress, call: Call
 async function propose(session: Session, call: CallProgress, scope: CancellationScope): Promise<boolean> {
   const { key, name } = call.ref;
   try {
-    const result = await session.activity(() => scope.run(() => reading(`proposal for ${name}`).propose({ key })));
-    if (result.kind === 'refused') return false;
-    call.proposal = result.proposal;
+    // A migration while it was made may have closed it or made the next version of it: the record knows (D34).
+    for (let seen = -1; seen !== session.definitions;) {
+      seen = session.definitions;
+      const result = await withDefinition(session, key, () => session.activity(() => scope.run(() => reading(`proposal for ${name}`).propose({ key }))));
+      if (result.kind === 'refused') return false;
+      call.proposal = result.proposal;
+    }
     call.phase = 'approval';
     return true;
   } catch (error) {
+    if (error instanceof Rollover) throw error;
     if (!isCancellation(error)) await session.activity(() => store.giveUpEffect({ key, reason: `The proposal could not be made: ${failureText(error)}` }));
     return false;
   }
@@ -73,7 +79,7 @@ async function performUntilSettled(session: Session, turn: TurnProgress, call: C
       call.phase = 'open';
       if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
     }
-    const next = await session.activity(() => reconcile(call.ref.key));
+    const next = await reconcile(session, call.ref.key);
     if (next.kind === 'settled' || !(await follow(session, turn, call, retryAfter(next, retryAfterMs)))) return;
   }
 }
@@ -89,17 +95,20 @@ function retryAfter(next: Open, ms: number): Open {
 async function perform(session: Session, call: CallProgress, scope: CancellationScope): Promise<EffectOutcome> {
   const { key, timeoutMs, hasPrecondition, name } = call.ref;
   try {
-    return await session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, beforeMs: call.beforeMs, timeoutMs, hasPrecondition })));
-  } catch {
+    return await withDefinition(session, key, () =>
+      session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, beforeMs: call.beforeMs, timeoutMs, hasPrecondition }))));
+  } catch (error) {
+    if (error instanceof Rollover) throw error;
     return { kind: 'uncertain', retryAfterMs: 0 };
   }
 }
 
 /** A look that fails is repeated; under a cancel the effect is told as not known instead (D28). */
-async function reconcile(key: string): Promise<ReconcileResult & { failed?: true }> {
+async function reconcile(session: Session, key: string): Promise<ReconcileResult & { failed?: true }> {
   try {
-    return await reading('look-up before anything else').reconcileEffect({ key, by: 'resume' });
-  } catch {
+    return await withDefinition(session, key, () => session.activity(() => reading('look-up before anything else').reconcileEffect({ key, by: 'resume' })));
+  } catch (error) {
+    if (error instanceof Rollover) throw error;
     return { kind: 'look_again', afterMs: 5000, failed: true };
   }
 }

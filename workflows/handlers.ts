@@ -4,6 +4,7 @@ import type { DecisionAnswer } from '../contracts/approval.js';
 import type { CancelAnswer, CancelInput, DecideInput, DecideResult, InputAnswer, InputRef, SettleAnswer, SettleInput } from '../contracts/steps.js';
 import { reading, store } from './activities.js';
 import * as messages from './messages.js';
+import { migrate } from './migrate.js';
 import type { Session } from './session.js';
 import { failureText } from './turn.js';
 
@@ -16,6 +17,7 @@ export function registerHandlers(session: Session, interrupt: Interrupt): void {
   setHandler(messages.submitDecisionUpdate, (input) => decide(session, input), { validator: (input) => validateDecision(session, input) });
   setHandler(messages.requestCancelUpdate, (input) => cancel(session, input, interrupt));
   setHandler(messages.settleEffectUpdate, (input) => settle(session, input));
+  setHandler(messages.migrateTurnUpdate, (input) => migrate(session, input));
   setHandler(messages.stateQuery, () => session.state());
   setHandler(messages.pendingApprovalsQuery, () => session.pendingApprovals());
   registerSignals(session, interrupt);
@@ -44,6 +46,9 @@ function registerSignals(session: Session, interrupt: Interrupt): void {
     const answer = input === null ? null : await settle(session, input);
     if (answer?.result === 'refused') await refused(session, id, 'settle', answer.message);
   });
+  setHandler(messages.definitionsChangedSignal, () => {
+    session.definitions += 1;
+  });
   setHandler(messages.ledgerChangedSignal, (payload) => {
     if (typeof payload?.key === 'string') session.settled.set(payload.key, 'changed');
   });
@@ -59,7 +64,8 @@ function onSignal<T>(session: Session, signal: SignalDefinition<[T]>, handle: (p
     try {
       await handle(payload, id);
     } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
+      // A local activity's failure comes as it is, that of an ordinary one in an `ActivityFailure`.
+      if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
       await refused(session, id, signal.name, failureText(error));
     }
   });

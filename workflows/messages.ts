@@ -4,6 +4,7 @@ import type {
   CancelAnswer, CancelInput, ConversationRef, ConversationState, DecideInput, InputAnswer, InputRef, PendingApproval, SettleAnswer, SettleInput,
 } from '../contracts/steps.js';
 import type { DecisionAnswer } from '../contracts/approval.js';
+import type { MigrateAnswer, MigrateInput } from '../contracts/migration.js';
 
 /** Workflow types (I11). */
 export const CONVERSATION = 'conversation';
@@ -16,12 +17,14 @@ export const WORKFLOW_TASK_TIMEOUT = '2s';
 
 /**
  * Signals carry a person's input by hand, from the Temporal UI or any SDK (D5). Their payload is checked in an activity.
- * `ledgerChanged` tells a waiting turn that an entry was settled elsewhere (D15).
+ * `ledgerChanged` tells a waiting turn that an entry was settled elsewhere (D15), `definitionsChanged` one that needs a migration that another
+ * worker is there, which may know its definition (D34).
  */
 export const inputSignal = defineSignal<[InputSignal]>('input');
 export const decideSignal = defineSignal<[DecideSignal]>('decide');
 export const cancelSignal = defineSignal<[CancelSignal]>('cancel');
 export const settleSignal = defineSignal<[SettleSignal]>('settle');
+export const definitionsChangedSignal = defineSignal('definitionsChanged');
 export const ledgerChangedSignal = defineSignal<[{ key: string }]>('ledgerChanged');
 
 /** The same as updates, which answer. Content of an input is stored by the sender first and travels by reference (D2). */
@@ -29,6 +32,9 @@ export const submitInputUpdate = defineUpdate<InputAnswer, [InputRef]>('submitIn
 export const submitDecisionUpdate = defineUpdate<DecisionAnswer, [DecideInput]>('submitDecision');
 export const requestCancelUpdate = defineUpdate<CancelAnswer, [CancelInput]>('requestCancel');
 export const settleEffectUpdate = defineUpdate<SettleAnswer, [SettleInput]>('settleEffect');
+
+/** Moves an unfinished turn to another definition of its agent (D34). For operators, through the client. */
+export const migrateTurnUpdate = defineUpdate<MigrateAnswer, [MigrateInput]>('migrateTurn');
 
 export const stateQuery = defineQuery<ConversationState>('state');
 export const pendingApprovalsQuery = defineQuery<PendingApproval[]>('pendingApprovals');

@@ -43,15 +43,17 @@ export interface Carried {
   steered: string[];
   answers: string[];
   running: TurnProgress | null;
-  decided: [string, 'approved' | 'rejected'][];
+  /** `closed`: by a migration (D34). */
+  decided: [string, 'approved' | 'rejected' | 'closed'][];
   settled: [string, SettleAnswer | 'changed'][];
 }
 
 /** Thrown at a wait point when the run must continue as new; everything it needs is in the session (D1). */
 export class Rollover extends Error {}
 
-type Waiting = 'waiting_approval' | 'waiting_input' | 'waiting_unknown';
-const PRIORITY: Waiting[] = ['waiting_approval', 'waiting_input', 'waiting_unknown'];
+type Waiting = 'needs_migration' | 'waiting_approval' | 'waiting_input' | 'waiting_unknown';
+/** What a turn that waits for several things stands as. Without its definition it cannot go on whatever is decided, so that one is first. */
+const PRIORITY: Waiting[] = ['needs_migration', 'waiting_approval', 'waiting_input', 'waiting_unknown'];
 
 /** What one run of a conversation knows. Handlers change it, the turn waits on it; nothing here is content. */
 export class Session {
@@ -61,10 +63,12 @@ export class Session {
   running: TurnProgress | null = null;
   status: TurnStatus = 'working';
   /** What was decided or settled, by key; taken by the call that waits for it. */
-  readonly decided = new Map<string, 'approved' | 'rejected'>();
+  readonly decided = new Map<string, 'approved' | 'rejected' | 'closed'>();
   readonly settled = new Map<string, SettleAnswer | 'changed'>();
   readonly unknown = new Set<string>();
-  private readonly waits: Record<Waiting, Map<string, string>> = { waiting_approval: new Map(), waiting_input: new Map(), waiting_unknown: new Map() };
+  /** Grows when the turn was migrated or a worker came that may know its definition (D34). */
+  definitions = 0;
+  private readonly waits: Record<Waiting, Map<string, string>> = { needs_migration: new Map(), waiting_approval: new Map(), waiting_input: new Map(), waiting_unknown: new Map() };
   /** Turns whose cancel was acknowledged, also before they began. */
   private readonly cancelled = new Set<string>();
   private opening: string | null = null;
@@ -83,8 +87,12 @@ export class Session {
 
   /** Takes the next waiting turn; null when none waits. */
   take(): string | null {
-    this.opening = this.queue.shift() ?? null;
-    return this.opening;
+    return this.queue.shift() ?? null;
+  }
+
+  /** Notes which turn is being opened; null when that is over without a turn that runs. */
+  opens(turnId: string | null): void {
+    this.opening = turnId;
   }
 
   begin(opened: OpenedTurn): TurnProgress {
@@ -112,6 +120,11 @@ export class Session {
     if (this.running?.turnId !== turnId) return false;
     this.running.cancelled = true;
     return true;
+  }
+
+  /** Whether the turn that runs or is being opened was cancelled. */
+  isCancelled(): boolean {
+    return this.running?.cancelled ?? (this.opening !== null && this.cancelled.has(this.opening));
   }
 
   /** The turn that runs or is just being opened. */
@@ -163,7 +176,7 @@ export class Session {
    * has become long continues as new from here.
    */
   async waitFor(what: Waiting, key: string, reason: string, ready: () => boolean, timeoutMs: number | null): Promise<boolean> {
-    const over = () => ready() || this.running?.cancelled === true;
+    const over = () => ready() || this.isCancelled();
     this.waits[what].set(key, reason);
     this.noteStatus();
     try {
@@ -182,7 +195,9 @@ export class Session {
   }
 
   carry(): Carried {
-    return { queue: [...this.queue], steered: [...this.steered], answers: [...this.answers], running: this.running, decided: [...this.decided], settled: [...this.settled] };
+    // A turn that is still being opened is opened again by the next run.
+    const queue = [...(this.opening === null ? [] : [this.opening]), ...this.queue];
+    return { queue, steered: [...this.steered], answers: [...this.answers], running: this.running, decided: [...this.decided], settled: [...this.settled] };
   }
 
   /** Until every noted status is stored, so that none can come after the turn's end. */
@@ -192,12 +207,12 @@ export class Session {
 
   /** Stores what the turn is doing or waiting for, when that has changed. */
   noteStatus(): void {
-    const turn = this.running;
+    const turnId = this.current();
     const status = PRIORITY.find((candidate) => this.waits[candidate].size > 0) ?? 'working';
-    if (turn === null || status === this.status) return;
+    if (turnId === null || status === this.status) return;
     this.status = status;
     const reason = status === 'working' ? null : ([...this.waits[status].values()][0] ?? null);
-    this.noting = this.noting.then(() => this.activity(() => store.note({ turnId: turn.turnId, status, reason })));
+    this.noting = this.noting.then(() => this.activity(() => store.note({ turnId, status, reason })));
   }
 
   state(): ConversationState {

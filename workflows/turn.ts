@@ -1,9 +1,11 @@
 import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import type { ModelStepResult } from '../contracts/steps.js';
+import type { CallRef, ModelStepResult } from '../contracts/steps.js';
 import type { FinalStatus } from '../contracts/turn.js';
+import { modelKey } from '../domain/keys.js';
 import { afterReply, batches, budgetEnd, mayAsk } from '../domain/turn-loop.js';
 import { checkpoint, repeatable, store } from './activities.js';
 import { runCall } from './calls.js';
+import { withDefinition } from './definition.js';
 import { startCompensations } from './detached.js';
 import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
@@ -49,14 +51,21 @@ async function modelLoop(session: Session, turn: TurnProgress, scope: Cancellati
     if (turn.cancelled) return { status: 'cancelled', reason: null };
     if (session.mustRollOver()) throw new Rollover();
     if (!mayAsk(turn.loop, turn.maxSteps)) return { status: 'failed', reason: 'max_steps' };
+    const seen = session.definitions;
     const reply = await askModel(session, turn, scope);
     if ('status' in reply) return reply;
     const next = afterReply(turn.loop, reply);
     if (next.do === 'finish') return { status: 'completed', reason: null };
     if (next.do === 'end') return { status: next.status, reason: next.reason };
     turn.loop = next.state;
-    if (next.do === 'run_calls') turn.calls = next.calls.map((ref): CallProgress => ({ ref, phase: 'start', proposal: null, generation: null, beforeMs: null, unsent: 0 }));
+    if (next.do === 'run_calls') turn.calls = next.calls.map((ref) => newCall(ref, session.definitions !== seen));
   }
+}
+
+/** A migration during the model's call may have given the effect a target condition that the reply's references do not know of: it is asked for then (D25, D34). */
+function newCall(ref: CallRef, migrated: boolean): CallProgress {
+  const hasPrecondition = ref.hasPrecondition || (migrated && ref.needsApproval);
+  return { ref: { ...ref, hasPrecondition }, phase: 'start', proposal: null, generation: null, beforeMs: null, unsent: 0 };
 }
 
 async function askModel(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<ModelStepResult | Ending> {
@@ -65,10 +74,18 @@ async function askModel(session: Session, turn: TurnProgress, scope: Cancellatio
     await session.activity(() => store.attach({ inputId, into: turn.turnId, beforeStep: step, answerKey: null }));
   }
   turn.loop = { ...turn.loop, step };
-  const input = { turnId: turn.turnId, step, windowSize: turn.windowSize, timeoutMs: turn.modelTimeoutMs, correction: turn.loop.correction };
   try {
-    return await session.activity(() => scope.run(() => repeatable(turn.modelTimeoutMs, `model call, step ${step}`).callModel(input)));
+    return await withDefinition(session, modelKey(turn.turnId, step), () => {
+      const { windowSize, modelTimeoutMs: timeoutMs } = turn;
+      const input = { turnId: turn.turnId, step, windowSize, timeoutMs, correction: turn.loop.correction };
+      return session.activity(() => scope.run(() => repeatable(timeoutMs, `model call, step ${step}`).callModel(input)));
+    });
   } catch (error) {
+    if (error instanceof Rollover) {
+      // The next run asks for this step, not for the one after it.
+      turn.loop = { ...turn.loop, step: step - 1 };
+      throw error;
+    }
     if (turn.overBudget !== null) return budgetEnd(turn.overBudget);
     if (isCancellation(error) || turn.cancelled) return { status: 'cancelled', reason: null };
     return { status: 'failed', reason: `model_unavailable: ${failureText(error)}` };

@@ -1,9 +1,8 @@
-import { access, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { access, readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { HoldfastError } from '../../client/index.js';
 import { EXIT } from '../context.js';
-import { historyFromJson } from '../history-json.js';
 import type { Register } from '../program.js';
 import { printable } from '../text.js';
 
@@ -20,8 +19,8 @@ export const registerHistory: Register = (program, run) => {
     .description('Recorded Temporal histories')
     .command('check')
     .description('Replays recorded histories against this build: a history that does not replay would stop its conversation (D34)')
-    .argument('<file...>', 'JSON as "temporal workflow show --output json" writes it')
-    .addHelpText('after', '\nExample:\n  holdfast history check test/replay/histories/*.json')
+    .argument('<file...>', 'JSON as "temporal workflow show --output json" or the Temporal UI writes it, or a folder of such files')
+    .addHelpText('after', '\nExample:\n  holdfast history check test/replay/histories')
     .action((files: string[], _options: object, command: Command) =>
       run(command, async (context) => {
         const checked = await checkHistories(files);
@@ -30,38 +29,40 @@ export const registerHistory: Register = (program, run) => {
       }));
 };
 
-async function checkHistories(files: string[]): Promise<Checked[]> {
-  const codePath = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
-  await access(codePath).catch(() => {
-    throw new HoldfastError('configuration', `The workflow bundle ${codePath} is missing. Build it with "npm run build".`);
+async function checkHistories(paths: string[]): Promise<Checked[]> {
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
+  const { recordedRun, replay } = await import('../../worker/replay.js');
+  const { BUNDLE_PATH } = await import('../../worker/bundle.js');
+  await access(BUNDLE_PATH).catch(() => {
+    throw new HoldfastError('configuration', `The workflow bundle ${BUNDLE_PATH} is missing. Build it with "npm run build".`);
   });
-  const { DefaultLogger, Runtime, Worker } = await import('@temporalio/worker');
   // What matters of a failed replay is in its error; the SDK's own log would bury it.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions: { logging: { filter: 'OFF' } } });
-  const histories = await Promise.all(files.map(readHistory));
+  const files = (await Promise.all(paths.map(filesOf))).flat();
+  // All are read before the first is replayed: a file that is no history is wrong usage.
+  const runs = await Promise.all(files.map(async (file) => ({ file, run: await readable(file, async () => recordedRun(JSON.parse(await readFile(file, 'utf8')))) })));
   const checked: Checked[] = [];
-  for (const { file, workflowId, history } of histories) {
-    for await (const { error } of Worker.runReplayHistories({ workflowBundle: { codePath } }, [{ workflowId, history }])) {
-      checked.push({ file, replays: error === undefined, problem: error?.message ?? null });
-    }
+  for (const { file, run } of runs) {
+    const problem = await replay(run);
+    checked.push({ file, replays: problem === null, problem });
   }
   return checked;
 }
 
-interface Recorded {
-  file: string;
-  workflowId: string;
-  history: ReturnType<typeof historyFromJson>;
+/** A folder stands for the JSON files in it. */
+async function filesOf(path: string): Promise<string[]> {
+  return readable(path, async () => {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const names = (await readdir(path)).filter((name) => name.endsWith('.json')).sort();
+    if (names.length === 0) throw new Error('the folder has no .json file');
+    return names.map((name) => join(path, name));
+  });
 }
 
-/** A conversation reads its own id, so that it must be replayed under the one that it was recorded with. */
-async function readHistory(file: string): Promise<Recorded> {
+async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
-    const history = historyFromJson(JSON.parse(await readFile(file, 'utf8')));
-    const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
-    if (workflowId === undefined || workflowId === null || workflowId === '') throw new Error('its first event names no workflow id');
-    return { file, workflowId, history };
+    return await read();
   } catch (error) {
-    throw new HoldfastError('invalid_input', `${file} is not a readable history (${error instanceof Error ? error.message : 'unknown reason'}).`);
+    throw new HoldfastError('invalid_input', `${path} is not a readable history (${error instanceof Error ? error.message : 'unknown reason'}).`);
   }
 }

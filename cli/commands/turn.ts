@@ -6,9 +6,10 @@ import { durationOption, wholeNumberOption } from '../options.js';
 import type { Register } from '../program.js';
 import { printable } from '../text.js';
 import { showOutcome } from './send.js';
+import { registerTurnMigrate } from './turn-migrate.js';
 
 export const registerTurn: Register = (program, run) => {
-  const turn = program.command('turn').description('Look at turns, cancel them, give them input');
+  const turn = program.command('turn').description('Look at turns, cancel them, give them input, move them to another definition');
   turn
     .command('show')
     .description('Shows one turn with its effects, approvals and usage')
@@ -35,6 +36,7 @@ export const registerTurn: Register = (program, run) => {
       }));
   registerCancel(turn, run);
   registerInput(turn, run);
+  registerTurnMigrate(turn, run);
 };
 
 const registerCancel: Register = (turn, run) => {

@@ -1,16 +1,17 @@
 import type { AgentDefinition } from '../../contracts/definition.js';
 import type { DetachedRef } from '../../contracts/steps.js';
 import type { FinalStatus } from '../../contracts/turn.js';
+import { NeedsMigration } from '../../domain/failure.js';
 import { effectOf } from '../../domain/effect-of.js';
+import { loadDefinition } from '../definition.js';
 import type { Db } from '../pool.js';
 import { beginCompensation } from './begin-compensation.js';
 import { doneEffects } from './compensation.js';
 
 /** Begins to undo what a turn has done, where the policy says so for this end (D29). Answers the keys of the effects that are being undone. */
 export async function undoByPolicy(db: Db, turnId: string, status: FinalStatus): Promise<string[]> {
-  const { rows } = await db.query<{ body: AgentDefinition | null }>('select d.body from turn t left join definition d on d.digest = t.definition_digest where t.turn_id = $1', [turnId]);
-  const definition = rows[0]?.body ?? null;
-  if (definition === null || !definition.effects.some((effect) => effect.compensatedBy != null)) return [];
+  const definition = await pinnedBy(db, turnId);
+  if (definition === null || !definition.effects.some((effect) => effect.compensatedBy !== null)) return [];
   const wanted = (name: string): boolean => effectOf(definition, effectOf(definition, name)?.compensatedBy ?? '')?.compensates?.automatic.includes(status) === true;
   const undone: string[] = [];
   for (const { key } of (await doneEffects(db, turnId)).filter(({ name }) => wanted(name))) {
@@ -18,6 +19,18 @@ export async function undoByPolicy(db: Db, turnId: string, status: FinalStatus):
     if (begun.kind === 'begun') undone.push(key);
   }
   return undone;
+}
+
+/** Null where this build cannot read it: then it cannot know what undoes what, and a person may ask for it after a migration (D34). */
+async function pinnedBy(db: Db, turnId: string): Promise<AgentDefinition | null> {
+  const { rows } = await db.query<{ digest: string | null }>('select definition_digest as digest from turn where turn_id = $1', [turnId]);
+  const digest = rows[0]?.digest ?? null;
+  try {
+    return digest === null ? null : await loadDefinition(db, digest);
+  } catch (error) {
+    if (error instanceof NeedsMigration) return null;
+    throw error;
+  }
 }
 
 /** Compensations of a turn and of those that its children opened which no workflow has taken up yet. */

@@ -44,7 +44,7 @@ export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectCla
        from allowed
        where e.key = allowed.key and e.kind = 'effect' and ($5::float8 is null or extract(epoch from now()) * 1000 < $5)
          and ((e.state = 'pending' and $2::int is null) or (e.state in ('dispatched', 'unknown') and e.generation = $2::int))
-       returning e.key, e.state, e.generation, e.args, e.args_digest, e.name, allowed.definition_digest
+       returning e.key, e.state, e.generation, e.args, e.args_digest, e.name, coalesce(e.definition_digest, allowed.definition_digest) as definition_digest
      ), physical as (
        insert into physical_call (id, key, generation) select $3, key, generation from claimed
      )

@@ -77,7 +77,7 @@ export async function openEffects(db: Db, limit: number): Promise<{ key: string;
     `select e.key, t.workflow_id as "workflowId" from ledger_entry e join turn t using (turn_id)
      where e.kind = 'effect' and e.state in ('dispatched', 'unknown') and e.inflight_until < now()
        and exists (select from definition d, jsonb_array_elements((d.body -> 'effects') || coalesce(d.body -> 'compensations', '[]')) effect
-         where d.digest = t.definition_digest and effect ->> 'name' = e.name and jsonb_typeof(effect -> 'lookup') = 'object')
+         where d.digest = coalesce(e.definition_digest, t.definition_digest) and effect ->> 'name' = e.name and jsonb_typeof(effect -> 'lookup') = 'object')
      order by coalesce((select max(v.at) from evidence v where v.key = e.key), e.inflight_until) limit $1`,
     [limit],
   );

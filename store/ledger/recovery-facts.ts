@@ -27,7 +27,7 @@ export interface RecoveryRow {
 
 export async function recoveryFacts(db: Db, key: string): Promise<RecoveryRow> {
   const { rows } = await db.query<RecoveryRow>(
-    `select e.key, e.turn_id as "turnId", e.name, e.state, e.generation, e.args, t.definition_digest as "definitionDigest", t.workflow_id as "workflowId",
+    `select e.key, e.turn_id as "turnId", e.name, e.state, e.generation, e.args, coalesce(e.definition_digest, t.definition_digest) as "definitionDigest", t.workflow_id as "workflowId",
        (extract(epoch from now()) * 1000)::float8 as "nowMs",
        (extract(epoch from coalesce(p.first, now())) * 1000)::float8 as "firstDispatchedAtMs",
        (extract(epoch from coalesce(e.inflight_until, now())) * 1000)::float8 as "inflightUntilMs",

@@ -40,7 +40,7 @@ export async function loadProposal(db: Db, approvalId: string, lock: boolean): P
   }
   const { rows } = await db.query<ProposalRow>(
     `select p.approval_id as "approvalId", p.version, p.key, p.turn_id as "turnId", e.name as effect, p.hash, p.args, p.args_digest as "argsDigest", p.state, p.expires_at as "expiresAt", p.expires_at <= now() as expired, greatest(0, ceil(extract(epoch from p.expires_at - now()) * 1000))::float8 as "leftMs", p.approvers, p.roles,
-       p.requester, p.requester_may_approve as "requesterMayApprove", t.definition_digest as "definitionDigest",
+       p.requester, p.requester_may_approve as "requesterMayApprove", coalesce(e.definition_digest, t.definition_digest) as "definitionDigest",
        t.workflow_id as "workflowId", (select b.hash from proposal b where b.approval_id = p.approval_id and b.version = p.version - 1) as "basedOn",
        t.ended_at is not null or t.cancel_requested_at is not null or r.cancel_requested_at is not null as "turnOver"
      from proposal p join turn t on t.turn_id = p.turn_id join turn r on r.turn_id = t.root_turn_id join ledger_entry e on e.key = p.key

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contracts/json.js';
+import type { LedgerState } from '../../contracts/ledger.js';
 import type { Message, UserContent } from '../../contracts/message.js';
 import type { SteeredInput, StepRecord } from '../../domain/assemble.js';
 import type { Db } from '../pool.js';
@@ -83,12 +84,27 @@ export async function loadTurnContext(db: Db, turnId: string, limits: { priorLim
   };
 }
 
+export interface StoredCall {
+  turnId: string;
+  step: number;
+  idx: number;
+  name: string;
+  args: JsonObject;
+  result: unknown;
+  state: LedgerState;
+  /** What the call belongs to; after a migration not always what the turn is pinned to (D34). */
+  definitionDigest: string;
+  /** Its turn, or one above it, has a budget (D33). */
+  hasBudget: boolean;
+}
+
 /** Arguments and result of one call, as its child or summary sees them. */
-export async function loadCall(db: Db, key: string): Promise<{ turnId: string; step: number; idx: number; name: string; args: JsonObject; result: unknown; state: string } | null> {
-  const { rows } = await db.query<{ turn_id: string; step: number; idx: number; name: string; args: JsonObject; result: unknown; state: string }>(
-    'select turn_id, step, idx, name, args, result, state from ledger_entry where key = $1',
+export async function loadCall(db: Db, key: string): Promise<StoredCall | null> {
+  const { rows } = await db.query<StoredCall>(
+    `select e.turn_id as "turnId", e.step, e.idx, e.name, e.args, e.result, e.state, coalesce(e.definition_digest, t.definition_digest) as "definitionDigest",
+       t.budgets is not null as "hasBudget"
+     from ledger_entry e join turn t using (turn_id) where e.key = $1`,
     [key],
   );
-  const row = rows[0];
-  return row === undefined ? null : { turnId: row.turn_id, step: row.step, idx: row.idx, name: row.name, args: row.args, result: row.result, state: row.state };
+  return rows[0] ?? null;
 }

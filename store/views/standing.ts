@@ -25,13 +25,13 @@ export async function turnStanding(db: Db, turnId: string): Promise<Standing | n
      from turn asked join turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id)
      left join lateral (
        select c.status from turn c
-       where t.status = 'working' and c.root_turn_id = t.turn_id and c.root_turn_id <> c.turn_id and c.status like 'waiting\\_%'
+       where t.status = 'working' and c.root_turn_id = t.turn_id and c.root_turn_id <> c.turn_id and (c.status like 'waiting\\_%' or c.status = 'needs_migration')
        order by c.ordinal limit 1) child on true
      left join lateral (
        select f.turn_id, coalesce(w.status, f.status) as status from turn f
        left join lateral (
          select c.status from turn c
-         where f.status = 'working' and c.root_turn_id = f.turn_id and c.root_turn_id <> c.turn_id and c.status like 'waiting\\_%'
+         where f.status = 'working' and c.root_turn_id = f.turn_id and c.root_turn_id <> c.turn_id and (c.status like 'waiting\\_%' or c.status = 'needs_migration')
          order by c.ordinal limit 1) w on true
        where t.status = 'queued' and f.ended_at is null and f.ordinal < t.ordinal and f.agent = t.agent and f.thread_id = t.thread_id
          and f.merged_into is null and coalesce(w.status, f.status) in ('waiting_approval', 'waiting_review', 'waiting_unknown', 'needs_migration')

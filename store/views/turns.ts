@@ -14,6 +14,7 @@ interface TurnRow {
   status: TurnStatus;
   text: string | null;
   reason: string | null;
+  definition_digest: string | null;
   /** The turn and every turn that its children opened. */
   tree: string[];
   effects: { key: string; effect: string; state: LedgerState; outcome: 'succeeded' | 'failed' | null; externalId: string | null; args: Json }[];
@@ -40,14 +41,14 @@ const VIEW = `
       join asked on asked.turn_id = tree.top
       join turn c on c.root_turn_id = asked.root_turn_id and c.root_turn_id <> c.turn_id
       join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id)
-  select t.turn_id, t.agent, t.thread_id, t.request_id, t.workflow_id, t.text,
+  select t.turn_id, t.agent, t.thread_id, t.request_id, t.workflow_id, t.text, t.definition_digest,
     coalesce(waiting.status, t.status) as status, coalesce(waiting.reason, t.reason) as reason,
     members.ids as tree, done.effects, done.steps, done.model_calls, done.input_tokens, done.output_tokens, done.cost_micros, done.effect_calls
   from asked join turn t on t.turn_id = asked.turn_id
   cross join lateral (select array_agg(tree.turn_id) as ids from tree where tree.top = t.turn_id) members
   left join lateral (
     select c.status, c.reason from turn c
-    where t.status = 'working' and c.turn_id = any(members.ids) and c.turn_id <> t.turn_id and c.status like 'waiting\\_%'
+    where t.status = 'working' and c.turn_id = any(members.ids) and c.turn_id <> t.turn_id and (c.status like 'waiting\\_%' or c.status = 'needs_migration')
     order by c.ordinal limit 1) waiting on true
   cross join lateral (
     select
@@ -75,6 +76,7 @@ async function viewsOf(db: Db, turnIds: string[]): Promise<TurnView[]> {
       modelCalls: row.model_calls, inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_micros === null ? null : Number(row.cost_micros) / 1_000_000, effects: row.effect_calls,
     },
     steps: row.steps,
+    definition: row.definition_digest,
   }));
 }
 
@@ -95,7 +97,7 @@ export async function listTurns(db: Db, filter: TurnFilter = {}): Promise<TurnVi
   const { rows } = await db.query<{ turn_id: string }>(
     `select t.turn_id from turn t
      where t.root_turn_id = t.turn_id and t.merged_into is null and ($2::text is null or t.thread_id = $2)
-       and ($1::text is null or t.status = $1 or (t.status = 'working' and $1 like 'waiting\\_%' and exists (
+       and ($1::text is null or t.status = $1 or (t.status = 'working' and ($1 like 'waiting\\_%' or $1 = 'needs_migration') and exists (
          select 1 from turn c where c.root_turn_id = t.turn_id and c.root_turn_id <> c.turn_id and c.status = $1)))
      order by t.ordinal desc limit $3`,
     [filter.status ?? null, filter.thread ?? null, boundedLimit(filter.limit, 50)],

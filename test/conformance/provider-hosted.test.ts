@@ -24,7 +24,7 @@ async function exchange(provider: ModelDefinition['provider'], answer: unknown, 
     sent.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
     return new Response(JSON.stringify(answer), { status, headers: { 'content-type': 'application/json', 'retry-after': '3' } });
   };
-  const model: ModelDefinition = { alias: 'default', provider, model: 'm-1', baseUrl: null, apiKeyEnv: 'KEY', timeoutMs: 5000, rules: [] };
+  const model: ModelDefinition = { alias: 'default', provider, model: 'm-1', baseUrl: null, apiKeyEnv: 'KEY', timeoutMs: 5000, maxOutputTokens: null, price: null, rules: [] };
   const reply = await createProviders({ secrets: () => 'sk-1', fetch }).generate(model, request, new AbortController().signal).catch((error: unknown) => error);
   return { sent, reply };
 }

@@ -3,7 +3,7 @@ import type { ModelDefinition, OfflineRule } from '../../contracts/model.js';
 import { createProviders } from '../../providers/registry.js';
 
 const noNetwork = createProviders({ secrets: () => undefined, fetch: () => Promise.reject(new Error('the offline model must not use the network')) });
-const model = (rules: OfflineRule[]): ModelDefinition => ({ alias: 'demo', provider: 'offline', model: 'rules', baseUrl: null, apiKeyEnv: null, timeoutMs: 1000, rules });
+const model = (rules: OfflineRule[]): ModelDefinition => ({ alias: 'demo', provider: 'offline', model: 'rules', baseUrl: null, apiKeyEnv: null, timeoutMs: 1000, maxOutputTokens: null, price: null, rules });
 const rule: OfflineRule = { agent: null, user: 'for (?<people>\\d+)', after: null, result: null, reply: null, calls: [{ tool: 'reserve', args: { people: '{people:int}' } }] };
 const ask = (rules: OfflineRule[], text: string, signal = new AbortController().signal) =>
   noNetwork.generate(model(rules), { agent: 'booking', system: '12345678', messages: [{ role: 'user', text }], tools: [] }, signal);

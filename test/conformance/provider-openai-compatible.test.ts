@@ -18,7 +18,7 @@ beforeAll(async () => { fake = await startFakeModel(); });
 afterAll(() => fake.close());
 
 function model(changes: Partial<ModelDefinition> = {}): ModelDefinition {
-  return { alias: 'default', provider: 'openai_compatible', model: 'm-1', baseUrl: fake.url, apiKeyEnv: 'TEST_KEY', timeoutMs: 10_000, rules: [], ...changes };
+  return { alias: 'default', provider: 'openai_compatible', model: 'm-1', baseUrl: fake.url, apiKeyEnv: 'TEST_KEY', timeoutMs: 10_000, maxOutputTokens: null, price: null, rules: [], ...changes };
 }
 
 function ask(reply: ScriptedReply, changes: Partial<ModelRequest> = {}) {

@@ -64,7 +64,7 @@ describe('reading', () => {
     expect(Object.entries(description.paths).flatMap(([path, verbs]) => Object.keys(verbs).map((verb) => `${verb} ${path}`)).sort()).toEqual([
       'get /healthz', 'get /readyz', 'get /v1/approvals', 'get /v1/approvals/{id}', 'get /v1/capabilities', 'get /v1/ledger', 'get /v1/ledger/{key}',
       'get /v1/turns', 'get /v1/turns/{id}', 'post /v1/agents/{agent}/threads/{thread}/turns', 'post /v1/approvals/{id}/decisions',
-      'post /v1/ledger/reconcile', 'post /v1/ledger/{key}/settlement', 'post /v1/turns/{id}/cancel', 'post /v1/turns/{id}/input',
+      'post /v1/ledger/reconcile', 'post /v1/ledger/{key}/settlement', 'post /v1/turns/{id}/cancel', 'post /v1/turns/{id}/input', 'post /v1/turns/{id}/migrate',
     ]);
   });
 });
@@ -97,6 +97,11 @@ describe('after the run has closed PostgreSQL answers', () => {
     expect(await problem(await decide('kim', { hash: 'hash-late-1', decision: 'reject' }))).toMatchObject({ status: 409, code: 'already_decided' });
     expect(await problem(await decide('lee', { hash: 'hash-late-1', decision: 'approve' }))).toMatchObject({ status: 409, code: 'already_decided' });
     expect(await problem(await decide('kim', { hash: 'another', decision: 'approve' }))).toMatchObject({ status: 409, code: 'wrong_hash' });
+  });
+
+  test('D34: migrating a turn that has ended is refused with its code; a digest that is none is a bad request', async () => {
+    expect(await problem(await post('/v1/turns/over/migrate', {}))).toMatchObject({ status: 409, code: 'turn_finished' });
+    expect(await problem(await post('/v1/turns/over/migrate', { to: 'latest' }))).toMatchObject({ status: 400, code: 'invalid_input' });
   });
 
   test('D31: cancelling a turn that has ended says how it ended', async () => {

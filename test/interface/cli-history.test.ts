@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,6 +13,10 @@ beforeAll(async () => {
   await writeFile(join(cwd, 'good.json'), chat);
   await writeFile(join(cwd, 'changed.json'), chat.replace('{"name":"callModel"}', '{"name":"callNothing"}'));
   await writeFile(join(cwd, 'cut.json'), chat.slice(0, -100));
+  await Promise.all(['folder', 'empty'].map((name) => mkdir(join(cwd, name))));
+  await writeFile(join(cwd, 'folder', 'a.json'), chat);
+  await writeFile(join(cwd, 'folder', 'b.json'), JSON.stringify((JSON.parse(chat) as { events: unknown }).events));
+  await writeFile(join(cwd, 'folder', 'notes.txt'), 'not a history');
   await writeFile(join(cwd, 'other.json'), '{"hello":"world"}');
 });
 
@@ -31,7 +35,12 @@ it('D34: of one that it does not replay, beside one that it does → both are to
   ]);
 });
 
-it.each(['cut.json', 'other.json', 'missing.json'])('of %s, which is no history → exit 2, and the file is named', async (file) => {
+it('D34: of a folder → one line for each of its files; the list of events alone, as the Temporal UI gives it, is read too', async () => {
+  const { code, objects } = await holdfast(['--json', 'history', 'check', 'folder'], { cwd });
+  expect([code, objects().flat()]).toEqual([0, ['folder/a.json', 'folder/b.json'].map((file) => ({ file, replays: true, problem: null }))]);
+});
+
+it.each(['cut.json', 'other.json', 'missing.json', 'empty'])('of %s, which is no history → exit 2, and the file is named', async (file) => {
   const { code, stderr } = await holdfast(['history', 'check', file], { cwd });
   expect(code).toBe(2);
   expect(stderr).toContain(file);

@@ -140,6 +140,20 @@ describe('approval', () => {
   });
 });
 
+describe('turn migrate', () => {
+  test('D34: to the definition that the turn has already: done, nothing changed; of a turn that has ended, or to no digest: refused', async () => {
+    const turn = turnOf(await run('send', 'book 3', '--thread', 'migrate'));
+    const same = await run('turn', 'migrate', turn.turnId, '--reason', 'why not');
+    expect([same.code, same.objects()]).toMatchObject([0, [{ result: 'already', turnId: turn.turnId, to: turn.definition }]]);
+    const foreign = await run('turn', 'migrate', turn.turnId, '--to', '0'.repeat(64));
+    expect([foreign.code, foreign.objects()]).toMatchObject([1, [{ result: 'refused', code: 'unknown_definition' }]]);
+    expect(await run('turn', 'migrate', turn.turnId, '--to', 'latest')).toMatchObject({ code: 2 });
+    await run('turn', 'cancel', turn.turnId);
+    const ended = await run('turn', 'migrate', turn.turnId);
+    expect([ended.code, ended.objects()]).toMatchObject([1, [{ result: 'refused', code: 'turn_finished' }]]);
+  });
+});
+
 describe('operation', () => {
   test('doctor is content, and config check shows no secret', async () => {
     const doctor = await run('doctor');

@@ -11,7 +11,7 @@ describe('I5: settings', () => {
   it('I5: defaults hold when nothing is set', () => {
     expect(readSettings(NO_FILE, null)).toEqual({
       temporal: { address: '127.0.0.1:7233', namespace: 'default' }, postgres: { dsn: 'postgres://127.0.0.1:5432/holdfast', poolMax: 5 }, taskQueue: 'holdfast',
-      api: { host: '127.0.0.1', port: 8088, url: 'http://127.0.0.1:8088' }, auth: 'dev', logLevel: 'info',
+      api: { host: '127.0.0.1', port: 8088, url: 'http://127.0.0.1:8088' }, build: null, auth: 'dev', logLevel: 'info',
     });
   });
 
@@ -23,12 +23,12 @@ describe('I5: settings', () => {
 
   it('I5: the environment stands above a running dev stack', () => {
     const env = {
-      ...NO_FILE, TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'prod', POSTGRES_ORCH_DSN: 'postgres://db/x', HOLDFAST_TASK_QUEUE: 'q', HOLDFAST_API_PORT: '9', MEMORY_PG_POOL_MAX: '12',
+      ...NO_FILE, TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'prod', POSTGRES_ORCH_DSN: 'postgres://db/x', HOLDFAST_TASK_QUEUE: 'q', HOLDFAST_BUILD_ID: 'r-2', HOLDFAST_API_PORT: '9', MEMORY_PG_POOL_MAX: '12',
       HOLDFAST_LOG_LEVEL: 'debug',
     };
     expect(readSettings(env, DEV)).toEqual({
       temporal: { address: 'temporal:7233', namespace: 'prod' }, postgres: { dsn: 'postgres://db/x', poolMax: 12 }, taskQueue: 'q',
-      api: { host: '127.0.0.1', port: 9, url: 'http://127.0.0.1:9' }, auth: 'dev', logLevel: 'debug',
+      api: { host: '127.0.0.1', port: 9, url: 'http://127.0.0.1:9' }, build: { deployment: 'holdfast', id: 'r-2' }, auth: 'dev', logLevel: 'debug',
     });
   });
 

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { historyFromJson } from '../../cli/history-json.js';
 
 export const HISTORIES = fileURLToPath(new URL('./histories/', import.meta.url));
 
@@ -14,12 +13,6 @@ export type Fields = { [name: string]: unknown };
 export function storedHistories(): { name: string; json: HistoryJson }[] {
   return readdirSync(HISTORIES).filter((file) => file.endsWith('.json')).sort()
     .map((file) => ({ name: file.slice(0, -'.json'.length), json: JSON.parse(readFileSync(join(HISTORIES, file), 'utf8')) as HistoryJson }));
-}
-
-/** A conversation reads its own id, so that it must be replayed under the one that it was recorded with. */
-export function toReplay(json: HistoryJson): { workflowId: string; history: ReturnType<typeof historyFromJson> } {
-  const history = historyFromJson(json);
-  return { workflowId: history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '', history };
 }
 
 /** Takes out what tells of the machine that recorded and what would differ each time without need: identities, queues, stacks. */

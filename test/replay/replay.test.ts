@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Worker } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
-import { isFields, storedHistories, textsOf, toReplay, type Fields, type HistoryJson } from './history.js';
+import { recordedRun, replay } from '../../worker/replay.js';
+import { isFields, storedHistories, textsOf, type Fields, type HistoryJson } from './history.js';
 import '../support/quiet-runtime.js';
 import { CONTENT, SCENARIOS } from './scenarios.js';
 
@@ -16,11 +16,8 @@ const MAX_CHARS = 100_000;
 
 /** Null when the build replays the history, else what differs. */
 async function problemOf(json: HistoryJson, { codePath = BUNDLE, workflowId }: { codePath?: string; workflowId?: string } = {}): Promise<string | null> {
-  const recorded = toReplay(json);
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle: { codePath } }, [{ ...recorded, workflowId: workflowId ?? recorded.workflowId }])) {
-    return error === undefined ? null : `${error.name}: ${error.message}`;
-  }
-  throw new Error('nothing was replayed');
+  const recorded = recordedRun(json);
+  return replay({ ...recorded, workflowId: workflowId ?? recorded.workflowId }, codePath);
 }
 
 describe('the recorded histories', () => {

@@ -103,6 +103,35 @@ async function settled(stage: Stage, thread: string): Promise<void> {
   await stage.engine.until(turn.turnId, 'completed');
 }
 
+const REPLACED = 'b'.repeat(64);
+const UNREADABLE = 'c'.repeat(64);
+
+/** Stores a variant of the definition of `main`, as another release would. */
+async function variant({ engine }: Stage, digest: string, body: string): Promise<void> {
+  await engine.pool.query(`insert into definition (digest, agent, body) select $1, agent, ${body} from definition join current_definition using (agent, digest) where agent = 'main'`, [digest]);
+}
+
+/** Moved to a definition with another approval policy: the proposal is shown anew. */
+async function migrated(stage: Stage, thread: string): Promise<void> {
+  await variant(stage, REPLACED, `replace(body::text, '"approvers": 1', '"approvers": 2')::jsonb`);
+  const turn = await waiting(stage, thread, 'approved');
+  const answer = await stage.engine.client.migrate(turn.turnId, { to: REPLACED, as: 'recorder' });
+  if (answer.result !== 'migrated' || answer.reproposed.length !== 1) throw new Error(`the migration was ${JSON.stringify(answer)}`);
+  for (const as of ['boss', 'chief']) await stage.engine.client.decide(answer.reproposed[0]!.approvalId, { hash: answer.reproposed[0]!.hash, decision: 'approve', as });
+  await stage.engine.until(turn.turnId, 'completed');
+}
+
+/** Pinned to a definition that no worker can read, and then moved away from it. */
+async function needsMigration(stage: Stage, thread: string): Promise<void> {
+  await variant(stage, UNREADABLE, `body || '{"later":true}'`);
+  const turn = await waiting(stage, thread, 'approved');
+  await stage.engine.pool.query('with pinned as (update turn set definition_digest = $2 where turn_id = $1) update ledger_entry set definition_digest = $2 where turn_id = $1 and state = \'pending\'', [turn.turnId, UNREADABLE]);
+  await stage.engine.client.decide(turn.approvals[0]!.id, { hash: turn.approvals[0]!.hash, decision: 'approve', as: 'boss' });
+  await stage.engine.until(turn.turnId, 'needs_migration');
+  await stage.engine.client.migrate(turn.turnId, { as: 'recorder' });
+  await stage.engine.until(turn.turnId, 'completed');
+}
+
 async function answered(stage: Stage, thread: string): Promise<void> {
   const turn = await waiting(stage, thread);
   await submit(stage, thread, 'answer');
@@ -135,7 +164,7 @@ export const SCENARIOS: Record<string, (stage: Stage, thread: string) => Promise
   approved: (stage, thread) => decided(stage, thread, 'approve'),
   rejected: (stage, thread) => decided(stage, thread, 'reject'),
   'child-agent': (stage, thread) => decided(stage, thread, 'approve'),
-  edited, unknown: settled, 'ask-user': answered,
+  migrated, 'needs-migration': needsMigration, edited, unknown: settled, 'ask-user': answered,
   'cancelled-in-flight': (stage, thread) => held(stage, thread, 'held', 'cancelled', (turnId) => stage.engine.client.cancel(turnId, { as: 'recorder' })),
   'cancelled-by-signal': async (stage, thread) => {
     const { turnId, workflowId } = await waiting(stage, thread, 'approved');
