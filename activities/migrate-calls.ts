@@ -1,6 +1,7 @@
 import type { AgentDefinition } from '../contracts/definition.js';
 import type { DiffLine } from '../contracts/approval.js';
 import type { EffectDefinition } from '../contracts/effect.js';
+import { effectOf } from '../domain/effect-of.js';
 import { proposalText } from '../domain/approval.js';
 import { migrateCall } from '../domain/migration.js';
 import type { CallMigration, NewMeaning } from '../domain/migration.js';
@@ -34,7 +35,7 @@ export async function callChanges(deps: ActivityDeps, db: Db, target: To, previe
   const changes: PlannedChange[] = [];
   for (const call of calls) {
     const oldUsable = (await usableDefinition(deps, call.digest)) !== null;
-    const effect = target.definition.effects.find((candidate) => candidate.name === call.name);
+    const effect = effectOf(target.definition, call.name);
     const migration = migrateCall({ ...call, oldUsable }, meaningOf(call, target.definition, effect));
     changes.push(planned(call, migration, target, effect, previews));
   }

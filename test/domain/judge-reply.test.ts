@@ -9,7 +9,7 @@ import { MAX_CALLS, judgeReply } from '../../domain/judge-reply.js';
 
 const SCHEMA = { type: 'object', required: ['path'], additionalProperties: false, properties: { path: { type: 'string' }, n: { type: 'integer' } } };
 const definition = {
-  name: 'main', askUser: true, children: [{ name: 'helper' }], effects: [{ name: 'edit', inputSchema: SCHEMA } as unknown as EffectDefinition],
+  name: 'main', askUser: true, children: [{ name: 'helper' }], compensations: [], effects: [{ name: 'edit', inputSchema: SCHEMA } as unknown as EffectDefinition],
 } as unknown as AgentDefinition;
 const TURN = `t${'a'.repeat(30)}`;
 

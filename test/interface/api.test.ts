@@ -64,7 +64,7 @@ describe('reading', () => {
     expect(Object.entries(description.paths).flatMap(([path, verbs]) => Object.keys(verbs).map((verb) => `${verb} ${path}`)).sort()).toEqual([
       'get /healthz', 'get /readyz', 'get /v1/approvals', 'get /v1/approvals/{id}', 'get /v1/capabilities', 'get /v1/ledger', 'get /v1/ledger/{key}',
       'get /v1/turns', 'get /v1/turns/{id}', 'post /v1/agents/{agent}/threads/{thread}/turns', 'post /v1/approvals/{id}/decisions',
-      'post /v1/ledger/reconcile', 'post /v1/ledger/{key}/settlement', 'post /v1/turns/{id}/cancel', 'post /v1/turns/{id}/input', 'post /v1/turns/{id}/migrate',
+      'post /v1/ledger/reconcile', 'post /v1/ledger/{key}/compensation', 'post /v1/ledger/{key}/settlement', 'post /v1/turns/{id}/cancel', 'post /v1/turns/{id}/input', 'post /v1/turns/{id}/migrate',
     ]);
   });
 });
