@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json } from '../contracts/json.js';
+import type { InLedger } from '../contracts/sql.js';
 import type { EffectOutcome, PerformInput } from '../contracts/steps.js';
 import { CallError } from '../domain/failure.js';
 import type { EffectCall, PerformResult } from '../effects/types.js';
+import { inLedger } from '../store/application/in-ledger.js';
 import { digestOf } from '../store/hash.js';
 import { claimEffect } from '../store/ledger/claim-effect.js';
 import type { EffectClaimed } from '../store/ledger/claim-effect.js';
@@ -27,29 +29,52 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   const claim = await claimEffect(deps.pool, { key: input.key, generation: input.generation, beforeMs: input.beforeMs, physicalCallId, timeoutMs: input.timeoutMs });
   if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   await deps.probe('after_dispatch', input.key);
-  const result = await perform(deps, input.key, claim, physicalCallId, deadline);
+  const { result, recorded } = await perform(deps, input.key, claim, physicalCallId, deadline);
   await deps.probe('after_effect', input.key);
-  const outcome = await record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result);
+  const outcome: EffectOutcome = recorded ? { kind: 'settled' } : await record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result);
   await deps.probe('after_record', input.key);
   return outcome;
 }
 
 type Claim = Extract<EffectClaimed, { kind: 'claimed' }>;
 
-async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<PerformResult> {
+/** `recorded`: the ledger has it already, by the commit of the effect itself (D18). */
+interface Performed {
+  result: PerformResult;
+  recorded: boolean;
+}
+
+async function perform(deps: ActivityDeps, key: string, claim: Claim, physicalCallId: string, deadline: number): Promise<Performed> {
   const effect = (await deps.definition(claim.definitionDigest)).effects.find((candidate) => candidate.name === claim.name);
-  if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
-  if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
+  if (effect === undefined) return unrecorded({ kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` });
+  if (digestOf(claim.args) !== claim.argsDigest) return unrecorded({ kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' });
   await deps.probe('before_send', key);
   const left = Math.floor(deadline - performance.now());
-  if (left <= 0) return { kind: 'not_sent', message: 'the worker was held up until the time for the call had passed', retryAfterMs: null };
-  return guarded(deps, effect, { effect, key, physicalCallId, args: claim.args }, AbortSignal.timeout(left));
+  if (left <= 0) return unrecorded({ kind: 'not_sent', message: 'the worker was held up until the time for the call had passed', retryAfterMs: null });
+  const signal = AbortSignal.timeout(left);
+  let recorded = false;
+  const ledger: InLedger = async (work) => {
+    const limits = { timeoutMs: left, signal };
+    const attempt = await inLedger(deps.statements, { key, generation: claim.generation, physicalCallId }, limits, async (sql) => {
+      const judged = await work(sql);
+      await deps.probe('in_transaction', key);
+      return judged;
+    });
+    recorded = attempt.kind === 'ended' && attempt.value.kind === 'succeeded';
+    return attempt;
+  };
+  const result = await guarded(deps, effect, { effect, key, physicalCallId, args: claim.args }, signal, ledger);
+  return { result, recorded };
+}
+
+function unrecorded(result: PerformResult): Performed {
+  return { result, recorded: false };
 }
 
 /** An adapter that throws in spite of its contract leaves the outcome open, unless it says that nothing was sent. */
-async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: EffectCall, signal: AbortSignal): Promise<PerformResult> {
+async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: EffectCall, signal: AbortSignal, ledger: InLedger): Promise<PerformResult> {
   try {
-    return await deps.adapterOf(effect).perform(call, signal);
+    return await deps.adapterOf(effect).perform(call, signal, ledger);
   } catch (error) {
     if (error instanceof CallError && error.failure === 'terminal') return { kind: 'rejected', result: null, message: error.message };
     return { kind: 'uncertain', message: error instanceof Error ? error.message : String(error), retryAfterMs: null };

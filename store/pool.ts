@@ -26,6 +26,9 @@ export function createPool(options: { dsn: string; max: number }): Pool {
 export async function inTransaction<T>(pool: Pool, work: (db: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A connection that is lost between two statements fails the next one; without a listener it would end the process.
+  const onError = (error: Error) => { broken = error; };
+  client.on('error', onError);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -37,6 +40,7 @@ export async function inTransaction<T>(pool: Pool, work: (db: PoolClient) => Pro
     });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }
