@@ -62,7 +62,8 @@ describe('recovery, for any facts', () => {
 
   it('D15: a try that may double the effect never starts while an earlier call may be on its way', () => {
     always((input, decision) => {
-      if (decision.action !== 'redispatch' || input.capabilities.idempotency !== null) return;
+      const { idempotency, fencing } = input.capabilities;
+      if (decision.action !== 'redispatch' || idempotency !== null || (fencing && decision.basis === 'absent')) return;
       const { callEnded, callEndedAtMs, inflightUntilMs, nowMs } = input.facts;
       const end = callEnded ? (callEndedAtMs ?? inflightUntilMs) : inflightUntilMs;
       expect(nowMs + decision.afterMs).toBeGreaterThanOrEqual(end);
