@@ -25,6 +25,19 @@ const perform = (key: string, args: JsonObject, change: Partial<PostgresEffect['
   adapter.perform(effectCall(bookEffect('APP_DSN', change), key, args), calm());
 const bookings = async (where = 'true') => (await world.pool.query(`select id::text, key, people, note from public.booking where ${where} order by id`)).rows as JsonObject[];
 
+/** Does something while nobody can write to the table. */
+async function whileLocked(work: () => Promise<void>): Promise<void> {
+  const blocker = await world.pool.connect();
+  await blocker.query('begin');
+  await blocker.query('lock table public.booking in exclusive mode');
+  try {
+    await work();
+  } finally {
+    await blocker.query('rollback');
+    blocker.release();
+  }
+}
+
 describe('arguments and results', () => {
   it('D14: a missing argument is null, an object is JSON, and no value becomes part of the statement', async () => {
     const note = { text: `'); drop table booking; --`, list: [1, '{args.people}', null] };
@@ -100,26 +113,21 @@ describe('the marker', () => {
   });
 
   it('D13: while a transaction with the key is under way, a look-up says neither found nor absent', async () => {
-    const blocker = await world.pool.connect();
-    await blocker.query('begin');
-    await blocker.query('lock table public.booking in exclusive mode');
-    const performing = perform('m3', { people: 1 });
     const look = () => adapter.lookup(effectCall(bookEffect('APP_DSN'), 'm3'), calm());
-    expect(await waitFor(async () => { const seen = await look(); return seen.kind !== 'absent' && seen; }, { what: 'the transaction to be seen' })).toMatchObject({ kind: 'inconclusive' });
-    await blocker.query('rollback');
-    blocker.release();
-    expect((await performing).kind).toBe('succeeded');
+    let performing: Promise<PerformResult> | undefined;
+    await whileLocked(async () => {
+      performing = perform('m3', { people: 1 });
+      expect(await waitFor(async () => { const seen = await look(); return seen.kind !== 'absent' && seen; }, { what: 'the transaction to be seen', timeoutMs: 4000 })).toMatchObject({ kind: 'inconclusive' });
+    });
+    expect((await performing)?.kind).toBe('succeeded');
     expect((await look()).kind).toBe('found');
   });
 
   it('D10: a statement that waits beyond the limit is ended and undone', async () => {
-    const blocker = await world.pool.connect();
-    await blocker.query('begin');
-    await blocker.query('lock table public.booking in exclusive mode');
     const effect = { ...bookEffect('APP_DSN'), timeoutMs: 200 };
-    expect((await adapter.perform(effectCall(effect, 'm4', { people: 1 }), calm())).kind).toBe('not_sent');
-    await blocker.query('rollback');
-    blocker.release();
+    await whileLocked(async () => {
+      expect((await adapter.perform(effectCall(effect, 'm4', { people: 1 }), calm())).kind).toBe('not_sent');
+    });
     expect((await adapter.lookup(effectCall(effect, 'm4'), calm())).kind).toBe('absent');
   });
 
