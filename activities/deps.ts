@@ -7,7 +7,7 @@ import type { ModelProvider } from '../providers/types.js';
 import type { Pool } from '../store/pool.js';
 
 /** Points at which a test may interrupt a worker (D36). In production nothing listens. */
-export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_model' | 'after_model_stored' | 'before_send';
+export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_model' | 'after_model_stored' | 'before_send' | 'in_transaction';
 
 /** Where log lines go; a pino logger fits. */
 export interface ActivityLog {
@@ -18,6 +18,8 @@ export interface ActivityLog {
 /** Everything activities touch, injected by the composition root. */
 export interface ActivityDeps {
   pool: Pool;
+  /** Connections to the ledger's database for statements of the application: names mean what they mean to its user (D18). */
+  statements: Pool;
   models: ModelProvider;
   adapterOf(effect: EffectDefinition): EffectAdapter;
   /** Pinned definitions by digest; they never change, so they may be cached. Throws `NeedsMigration` for one that this build cannot use (D34). */

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json } from '../contracts/json.js';
+import type { InLedger } from '../contracts/sql.js';
 import type { EffectOutcome, PerformInput } from '../contracts/steps.js';
 import { effectOf } from '../domain/effect-of.js';
 import { CallError } from '../domain/failure.js';
 import type { EffectCall, PerformResult } from '../effects/types.js';
+import { inLedger } from '../store/application/in-ledger.js';
 import { digestOf } from '../store/hash.js';
 import { claimEffect } from '../store/ledger/claim-effect.js';
 import type { EffectClaim, EffectClaimed } from '../store/ledger/claim-effect.js';
@@ -33,9 +35,9 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   if (claim.kind === 'refused') return FINAL.has(claim.state) || claim.cancelled ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
   await deps.probe('after_dispatch', input.key);
   const effect = await definedEffect(deps, claim, input.key, physicalCallId);
-  const result = await perform(deps, effect, input.key, claim, physicalCallId, deadline);
+  const { result, recorded } = await perform(deps, effect, input.key, claim, physicalCallId, deadline);
   await deps.probe('after_effect', input.key);
-  const outcome = await insist(() => record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result));
+  const outcome: EffectOutcome = recorded ? { kind: 'settled' } : await insist(() => record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result));
   await deps.probe('after_record', input.key);
   return outcome;
 }
@@ -66,21 +68,44 @@ async function definedEffect(deps: ActivityDeps, claim: Claim, key: string, phys
   }
 }
 
+/** `recorded`: the ledger has it already, by the commit of the effect itself (D18). */
+interface Performed {
+  result: PerformResult;
+  recorded: boolean;
+}
+
 async function perform(
   deps: ActivityDeps, effect: EffectDefinition | undefined, key: string, claim: Claim, physicalCallId: string, deadline: number,
-): Promise<PerformResult> {
-  if (effect === undefined) return { kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` };
-  if (digestOf(claim.args) !== claim.argsDigest) return { kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' };
+): Promise<Performed> {
+  if (effect === undefined) return unrecorded({ kind: 'rejected', result: null, message: `the effect ${claim.name} is not in the turn's definition` });
+  if (digestOf(claim.args) !== claim.argsDigest) return unrecorded({ kind: 'rejected', result: null, message: 'the stored arguments are not the ones that were recorded; nothing was sent' });
   await deps.probe('before_send', key);
   const left = Math.floor(deadline - performance.now());
-  if (left <= 0) return { kind: 'not_sent', message: 'the worker was held up until the time for the call had passed', retryAfterMs: null };
-  return guarded(deps, effect, { effect, key, physicalCallId, args: claim.args }, AbortSignal.timeout(left));
+  if (left <= 0) return unrecorded({ kind: 'not_sent', message: 'the worker was held up until the time for the call had passed', retryAfterMs: null });
+  const signal = AbortSignal.timeout(left);
+  let recorded = false;
+  const ledger: InLedger = async (work) => {
+    const limits = { timeoutMs: left, signal };
+    const attempt = await inLedger(deps.statements, { key, generation: claim.generation, physicalCallId }, limits, async (sql) => {
+      const judged = await work(sql);
+      await deps.probe('in_transaction', key);
+      return judged;
+    });
+    recorded = attempt.kind === 'ended' && attempt.value.kind === 'succeeded';
+    return attempt;
+  };
+  const result = await guarded(deps, effect, { effect, key, physicalCallId, args: claim.args }, signal, ledger);
+  return { result, recorded };
+}
+
+function unrecorded(result: PerformResult): Performed {
+  return { result, recorded: false };
 }
 
 /** An adapter that throws in spite of its contract leaves the outcome open, unless it says that nothing was sent. */
-async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: EffectCall, signal: AbortSignal): Promise<PerformResult> {
+async function guarded(deps: ActivityDeps, effect: EffectDefinition, call: EffectCall, signal: AbortSignal, ledger: InLedger): Promise<PerformResult> {
   try {
-    return await deps.adapterOf(effect).perform(call, signal);
+    return await deps.adapterOf(effect).perform(call, signal, ledger);
   } catch (error) {
     if (error instanceof CallError && error.failure === 'terminal') return { kind: 'rejected', result: null, message: error.message };
     return { kind: 'uncertain', message: error instanceof Error ? error.message : String(error), retryAfterMs: null };

@@ -1,11 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { EffectConfig, HoldfastConfig } from '../contracts/config.js';
 import { placeholdersOf } from '../contracts/config-values.js';
+import { mailSchema } from '../contracts/mail.js';
+import { sqlPlaceholders } from '../contracts/sql-template.js';
 import type { ConfigProblem } from './error.js';
 import { suggestion } from './nearest.js';
 
 type Found = { key: string; message: string };
 type HttpConfig = Extract<EffectConfig, { type: 'http' }>;
+type SmtpConfig = Extract<EffectConfig, { type: 'smtp' }>;
 type McpConfig = Extract<EffectConfig, { type: 'mcp' }>;
 
 /** What an effect's keys must fulfil together (D13, D19). */
@@ -18,10 +21,16 @@ export function checkEffects(config: HoldfastConfig): ConfigProblem[] {
 
 function checkTarget(effect: EffectConfig): Found[] {
   if (effect.type === 'http') return [...checkArguments('url', placeholdersOf(effect.url), effect), ...checkLookup(effect), ...checkCorrelation(effect), ...checkHeaders(effect)];
-  if (effect.type === 'postgres') return checkArguments('statement', placeholdersOf(effect.statement), effect);
+  if (effect.type === 'postgres') return checkArguments('statement', sqlPlaceholders(effect.statement), effect);
   if (effect.type === 'mcp') return checkServer(effect);
-  if (effect.type === 'smtp' && (effect.user_env === undefined) !== (effect.password_env === undefined)) return [{ key: 'user_env', message: 'goes with password_env; give both or neither' }];
-  return [];
+  return effect.type === 'smtp' ? checkMail(effect) : [];
+}
+
+function checkMail(effect: SmtpConfig): Found[] {
+  const login = (effect.user_env === undefined) === (effect.password_env === undefined) ? [] : [{ key: 'user_env', message: 'goes with password_env; give both or neither' }];
+  const known = Object.keys(mailSchema.shape);
+  const other = argumentNames(effect).filter((name) => !known.includes(name));
+  return [...login, ...other.map((name) => ({ key: 'input_schema', message: `"${name}" is no argument of a mail; these are: ${known.join(', ')}. Attachments are not supported` }))];
 }
 
 /** An approval that permits one call never allows the new tries that the policy asks for (D13, D21). */
@@ -81,8 +90,8 @@ function checkQuestions(effect: EffectConfig): Found[] {
     if (question === undefined) return [];
     if (allowed === null) return [{ key: `approval.${kind}`, message: `is not available for type "${effect.type}"; the arguments are shown` }];
     if (question[allowed] === undefined) return [{ key: `approval.${kind}`, message: `must be asked by ${allowed}, because the type is "${effect.type}"` }];
-    const template = question.url ?? question.query;
-    return template === undefined ? [] : checkArguments(`approval.${kind}.${allowed}`, placeholdersOf(template), effect);
+    const names = question.query === undefined ? placeholdersOf(question.url ?? '') : sqlPlaceholders(question.query);
+    return checkArguments(`approval.${kind}.${allowed}`, names, effect);
   });
 }
 

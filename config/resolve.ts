@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AgentConfig, ConfigInput, EffectConfig } from '../contracts/config.js';
 import { textSchema } from '../contracts/config-values.js';
 import { jsonObjectSchema } from '../contracts/json.js';
+import { MAIL_INPUT_SCHEMA } from '../contracts/mail.js';
 import type { ConfigProblem } from './error.js';
 import { ConfigError } from './error.js';
 import { check } from './issues.js';
@@ -35,7 +36,8 @@ function resolveAgent(name: string, agent: ConfigInput['agents'][string], docume
 }
 
 function resolveEffect(name: string, effect: ConfigInput['effects'][string], document: RawDocument): Outcome<EffectConfig> {
-  const { input_schema: schema, input_schema_file: file, ...rest } = effect;
+  const { input_schema: given, input_schema_file: file, ...rest } = effect;
+  const schema = given ?? (effect.type === 'smtp' && file === undefined ? MAIL_INPUT_SCHEMA : undefined);
   const resolved = inlineOrFile(`effects.${name}.input_schema`, schema, file, document, (content, key) => check(jsonText(jsonObjectSchema), content, key));
   return 'problems' in resolved ? resolved : { data: { ...rest, input_schema: resolved.data } };
 }

@@ -8,7 +8,7 @@ const wholeNumber = (min: number, max: number) => z.coerce.number().pipe(z.int()
 export const variablesSchema = z.object({
   POSTGRES_ORCH_DSN: dsnSchema.optional().describe('PostgreSQL of turns, ledger and approvals (W15). Default: that of a running `holdfast dev`, else `postgres://127.0.0.1:5432/holdfast`'),
   POSTGRES_MEMORY_DSN: dsnSchema.optional().describe('Used when `POSTGRES_ORCH_DSN` is not set; both must name the same database (W15)'),
-  MEMORY_PG_POOL_MAX: wholeNumber(1, 1000).prefault('5').describe('Connections of one process to PostgreSQL'),
+  MEMORY_PG_POOL_MAX: wholeNumber(1, 1000).prefault('5').describe('Connections of one process to PostgreSQL, and as many to each database that `postgres` effects use'),
   HOLDFAST_TASK_QUEUE: z.string().regex(/^[\w.:-]{1,200}$/, 'must be letters, digits and . : _ -').optional().describe('Temporal task queue. Default: `holdfast`'),
   HOLDFAST_BUILD_ID: z.string().regex(/^[\w:-][\w.:-]{0,99}$/, 'must be letters, digits and . : _ -, not beginning with a dot').optional()
     .describe('Build of this worker, for Temporal\'s worker versioning: it gets work once it is the deployment\'s current or ramping version. Default: none, no versioning (docs/versions.md)'),

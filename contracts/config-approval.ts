@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sqlTemplateSchema, urlSchema, urlTemplateSchema } from './config-values.js';
+import { sqlQuerySchema, urlSchema, urlTemplateSchema } from './config-values.js';
 import { durationSchema } from './duration.js';
 import { jsonObjectSchema } from './json.js';
 import { roleSchema } from './principal.js';
@@ -11,7 +11,7 @@ const oneWay = (value: { url?: string | undefined; query?: string | undefined; f
 const previewSchema = z
   .strictObject({
     url: urlSchema.optional().describe('POST `{key, args}` → `{before, after}`'),
-    query: sqlTemplateSchema.optional().describe('`postgres`: a query whose row is the state before; columns `before` and `after` are taken as such'),
+    query: sqlQuerySchema.optional().describe('`postgres`: a query whose row is the state before; columns `before` and `after` are taken as such'),
     function: z.literal(true).optional().describe('`function`: the module\'s `preview`'),
   })
   .refine(oneWay, ONE_WAY);
@@ -19,7 +19,7 @@ const previewSchema = z
 const preconditionSchema = z
   .strictObject({
     url: urlTemplateSchema.optional().describe('GET address, with `{key}` and `{args.NAME}`'),
-    query: sqlTemplateSchema.optional().describe('`postgres`: a query; it must return a row'),
+    query: sqlQuerySchema.optional().describe('`postgres`: a query; it must return a row'),
     function: z.literal(true).optional().describe('`function`: the module\'s `precondition`'),
     expect: jsonObjectSchema.default({}).describe('Fields that its answer must hold'),
   })

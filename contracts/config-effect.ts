@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { approvalSchema } from './config-approval.js';
-import { envNameSchema, headerNameSchema, pathSchema, sqlTemplateSchema, textSchema, urlSchema, urlTemplateSchema } from './config-values.js';
+import { envNameSchema, headerNameSchema, pathSchema, sqlStatementSchema, textSchema, urlSchema, urlTemplateSchema } from './config-values.js';
 import { durationSchema } from './duration.js';
 import { jsonObjectSchema } from './json.js';
+import { senderSchema } from './mail.js';
 import { agentNameSchema } from './turn.js';
 
 /** Status codes that mean "rejected, nothing happened" unless the effect says otherwise (D10). 408, 409, 429 and 5xx never do by default. */
@@ -86,7 +87,7 @@ const postgresEffectSchema = z.strictObject({
   type: z.literal('postgres').describe('A statement in a database of the application (D18)'),
   ...common,
   dsn_env: envNameSchema.optional().describe('Variable that holds the DSN. Absent: the ledger\'s own database, in the same transaction as the ledger'),
-  statement: sqlTemplateSchema.describe('One SQL statement; `{args.NAME}` and `{key}` become its parameters'),
+  statement: sqlStatementSchema.describe('One SQL statement; `{args.NAME}` and `{key}` become its parameters'),
   result_id: resultId('Column of the first returned row'),
   min_rows: z.int().min(0).max(1_000_000).default(1).describe('Fewer rows than this, returned or changed: nothing is kept and the effect has failed'),
   approval: approvalSchema.optional().describe('Leave out if no person has to approve'),
@@ -95,12 +96,13 @@ const postgresEffectSchema = z.strictObject({
 const smtpEffectSchema = z.strictObject({
   type: z.literal('smtp').describe('A mail; whether a lost one was sent cannot be known (D20)'),
   ...common,
+  input_schema: common.input_schema.describe('JSON Schema of the arguments. Default: `to`, `cc`, `subject`, `text`, `html`; a schema of your own may narrow these, it has no others'),
   host: textSchema.describe('Name or address of the mail server'),
   port: z.int().min(1).max(65_535).default(587).describe('Its port'),
   security: z.enum(['starttls', 'tls', 'none']).default('starttls').describe('`starttls` is required, not only tried; `tls` from the first byte'),
   user_env: envNameSchema.optional().describe('Variable that holds the user name; with `password_env`'),
   password_env: envNameSchema.optional().describe('Variable that holds the password'),
-  from: textSchema.describe('Sender of every mail'),
+  from: senderSchema.describe('Sender of every mail, with or without a name'),
   approval: approvalSchema.optional().describe('Leave out if no person has to approve'),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { QUERY_WORDS, sqlProblem, STATEMENT_WORDS } from './sql-template.js';
 
 /**
  * Values that appear in several sections of `holdfast.toml`. `kind` in the metadata is the type that
@@ -29,12 +30,17 @@ export const urlTemplateSchema = z
   .check((context) => report(context, urlProblem(context.value) ?? placeholderProblem(context.value, ['key', 'args'])))
   .meta({ kind: 'URL with {key}, {args.NAME}' });
 
-/** One SQL statement in which `{key}` and `{args.NAME}` stand for parameters; other braces are refused. */
-export const sqlTemplateSchema = textSchema
-  .check((context) => report(context, placeholderProblem(context.value, ['key', 'args'])))
-  .meta({ kind: 'SQL with {key}, {args.NAME}' });
+/** One SQL statement in which `{key}` and `{args.NAME}` stand for parameters; it may not end the transaction that it runs in (D18). */
+export const sqlStatementSchema = sqlSchema(STATEMENT_WORDS);
 
-/** Placeholders of an address or a statement, without the braces. */
+/** One SQL query that only reads, with the same placeholders (D21, D25). */
+export const sqlQuerySchema = sqlSchema(QUERY_WORDS);
+
+function sqlSchema(firstWords: string[]) {
+  return textSchema.check((context) => report(context, sqlProblem(context.value, firstWords))).meta({ kind: 'SQL with {key}, {args.NAME}' });
+}
+
+/** Placeholders of an address, without the braces. */
 export function placeholdersOf(url: string): string[] {
   return Array.from(url.matchAll(/\{([^{}]*)\}/g), (match) => match[1] ?? '');
 }

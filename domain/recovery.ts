@@ -6,7 +6,7 @@ import type { LookupVerdict } from '../contracts/ledger.js';
  * 1. `found` settles; nothing else does. Time alone never ends an effect, neither as failed nor as done.
  * 2. An inconclusive look-up is never read as absent.
  * 3. Absence allows a new call only if it is authoritative and was seen after the call could no longer be in flight plus the settle
- *    time; before that the look-up is repeated.
+ *    time; before that the look-up is repeated. A target that refuses calls of an older owner needs no waiting: to take over ends them (D17).
  * 4. Without 3, sending again needs an idempotency key that the target still remembers. Retention counts from the first dispatch.
  * 5. Once the retention has passed, nothing but 3 sends again: the policy does not override it.
  * 6. Without keys, a new try that could double the effect happens only where the policy for unknown outcomes says so, at most
@@ -14,7 +14,7 @@ import type { LookupVerdict } from '../contracts/ledger.js';
  * 7. Repeated sending backs off, at most a minute.
  */
 export interface RecoveryInput {
-  capabilities: Pick<Capabilities, 'idempotency' | 'lookup'>;
+  capabilities: Pick<Capabilities, 'idempotency' | 'lookup' | 'fencing'>;
   /** Milliseconds between look-ups of an unknown entry; null without a look-up. */
   lookEveryMs: number | null;
   unknownPolicy: EffectDefinition['unknown'];
@@ -60,13 +60,13 @@ export type RecoveryDecision =
 const MAX_BACKOFF_MS = 60_000;
 
 export function decideRecovery(input: RecoveryInput): RecoveryDecision {
-  const { lookup } = input.capabilities;
+  const { lookup, fencing } = input.capabilities;
   const verdict = input.facts.lookup;
   if (verdict === 'found') return { action: 'settle_found' };
   if (lookup === null) return resend(input) ?? policyRetry(input) ?? unknown(input);
   if (verdict !== 'absent') return resend(input) ?? unknown(input);
   if (!lookup.authoritativeAbsence) return resend(input) ?? policyRetry(input) ?? unknown(input);
-  const unsettledMs = inflightEndMs(input.facts) + lookup.settleAfterMs - input.facts.nowMs;
+  const unsettledMs = fencing ? 0 : inflightEndMs(input.facts) + lookup.settleAfterMs - input.facts.nowMs;
   if (unsettledMs <= 0) return { action: 'redispatch', afterMs: backoffMs(input.facts.dispatches), basis: 'absent', beforeMs: null };
   return resend(input) ?? { action: 'look_again', afterMs: Math.ceil(unsettledMs) };
 }

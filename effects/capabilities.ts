@@ -7,7 +7,7 @@ export function capabilitiesOf(effect: EffectDefinition): Capabilities {
     idempotency: idempotency && { how: keyWay(effect), retentionMs: idempotency.retentionMs, onMismatch: idempotency.onMismatch },
     lookup: lookup && { by: lookupWay(effect), settleAfterMs: lookup.settleAfterMs, authoritativeAbsence: lookup.absence === 'authoritative' },
     cancel: false,
-    fencing: effect.type === 'postgres',
+    fencing: effect.type === 'postgres' && effect.postgres.dsnEnv === null,
     compensation: effect.compensatedBy,
   };
 }

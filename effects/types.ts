@@ -1,5 +1,6 @@
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json, JsonObject } from '../contracts/json.js';
+import type { InLedger } from '../contracts/sql.js';
 
 /** What an adapter is given: the frozen arguments and Holdfast's identity for the intent (D11). */
 export interface EffectCall<E extends EffectDefinition = EffectDefinition> {
@@ -10,8 +11,8 @@ export interface EffectCall<E extends EffectDefinition = EffectDefinition> {
 }
 
 /**
- * How one physical call ended. `rejected`: a status that the target declares as "nothing happened" (D10). `not_sent`: proven that no
- * byte reached it. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else.
+ * How one physical call ended. `rejected`: the target's own word that nothing happened (D10). `not_sent`: proven that nothing reached it or that
+ * it was undone, so it may be tried again. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else.
  */
 export type PerformResult =
   | { kind: 'succeeded'; externalId: string | null; result: Json }
@@ -33,9 +34,10 @@ export type PreconditionResult = { holds: true } | { holds: false; message: stri
  * The code that performs, looks up and describes effects of one external system (D19). `perform`, `lookup` never throw:
  * what they could not find out is part of their answer. A request that cannot be built from our own configuration (a secret is not set)
  * is `not_sent`, or `inconclusive` for a look-up, with a message that names the setting. `signal` ends the call at its deadline.
+ * `ledger`, which the worker gives, is for targets in the ledger's own database: what runs in it and succeeds is recorded by the same commit (D18).
  */
 export interface EffectAdapter<E extends EffectDefinition = EffectDefinition> {
-  perform(call: EffectCall<E>, signal: AbortSignal): Promise<PerformResult>;
+  perform(call: EffectCall<E>, signal: AbortSignal, ledger?: InLedger): Promise<PerformResult>;
   lookup(call: EffectCall<E>, signal: AbortSignal): Promise<LookupResult>;
   /** Before and after, for the person who approves (D21). Throws `CallError` when the target cannot be reached. */
   preview(call: EffectCall<E>, signal: AbortSignal): Promise<PreviewResult>;

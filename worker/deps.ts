@@ -3,14 +3,20 @@ import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
 import { roleSchema, userSchema } from '../contracts/principal.js';
 import { createHttpAdapter } from '../effects/http/adapter.js';
+import { createPostgresAdapter } from '../effects/postgres/adapter.js';
 import { adapterOf } from '../effects/registry.js';
+import { createSmtpAdapter } from '../effects/smtp/adapter.js';
 import { createProviders } from '../providers/registry.js';
+import type { Databases } from '../store/application/databases.js';
 import type { Pool } from '../store/pool.js';
 import { ledgerChangedSignal } from '../workflows/messages.js';
 import { definitionCache } from './definitions.js';
 
 export interface WorkerParts {
   pool: Pool;
+  databases: Databases;
+  /** DSN of the ledger's own database. */
+  ledgerDsn: string;
   client: Client;
   log: ActivityLog;
   /** Value of an environment variable that a definition names; definitions never hold the secret itself. */
@@ -18,10 +24,15 @@ export interface WorkerParts {
 }
 
 /** The real dependencies of activities. A test replaces single ones; nothing else differs. */
-export function createDeps({ pool, client, log, secrets }: WorkerParts): ActivityDeps {
-  const adapters = { http: createHttpAdapter({ secrets }) };
+export function createDeps({ pool, databases, ledgerDsn, client, log, secrets }: WorkerParts): ActivityDeps {
+  const adapters = {
+    http: createHttpAdapter({ secrets }),
+    postgres: createPostgresAdapter({ secrets, databases, ledgerDsn }),
+    smtp: createSmtpAdapter({ secrets }),
+  };
   return {
     pool,
+    statements: databases.pool(ledgerDsn),
     log,
     models: createProviders({ secrets }),
     adapterOf: (effect) => adapterOf(adapters, effect),

@@ -8,6 +8,8 @@ import type { ActivityDeps } from '../activities/deps.js';
 import type { CompiledAgents } from '../config/compile.js';
 import type { Settings } from '../config/settings.js';
 import { publishDefinitions, saveDefinitions } from '../store/definition.js';
+import { createDatabases } from '../store/application/databases.js';
+import type { Databases } from '../store/application/databases.js';
 import { createPool } from '../store/pool.js';
 import type { Pool } from '../store/pool.js';
 import { BUNDLE_PATH } from './bundle.js';
@@ -41,6 +43,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   const { settings, compiled } = options;
   quietRuntime(options.log);
   const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
+  const databases = createDatabases({ max: settings.postgres.poolMax });
   const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
     await pool.end();
     throw error;
@@ -50,7 +53,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await publishDefinitions(pool, compiled.current);
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
-    const worker = run(await createWorker(options, connection, client, pool), connection, pool);
+    const worker = run(await createWorker(options, { connection, client, pool, databases }), { connection, pool, databases });
     await wakeUnmigrated(client, pool, options.log);
     return worker;
   } catch (error) {
@@ -60,8 +63,14 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   }
 }
 
-async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, connection: NativeConnection, client: Client, pool: Pool): Promise<Worker> {
-  const deps = createDeps({ pool, client, log, secrets });
+interface Connections {
+  connection: NativeConnection;
+  pool: Pool;
+  databases: Databases;
+}
+
+async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, { connection, client, pool, databases }: Connections & { client: Client }): Promise<Worker> {
+  const deps = createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log, secrets });
   return Worker.create({
     connection,
     namespace: settings.temporal.namespace,
@@ -92,9 +101,10 @@ function versioning({ build }: Settings): Pick<TemporalWorkerOptions, 'workerDep
   };
 }
 
-function run(worker: Worker, connection: NativeConnection, pool: Pool): RunningWorker {
+function run(worker: Worker, { connection, pool, databases }: Connections): RunningWorker {
   const done = worker.run().finally(async () => {
     await connection.close();
+    await databases.close();
     await pool.end();
   });
   done.catch(() => undefined);

@@ -1,11 +1,10 @@
 import type { Json } from '../../contracts/json.js';
 import { clip, storableJson } from '../../domain/text.js';
 import { readAnswerJson } from '../answer-json.js';
+import { clipped, MAX_RESULT_CHARS } from '../clipped.js';
 
 /** Most that is read of one answer, in bytes after decompression. */
 export const MAX_BODY_BYTES = 10_000_000;
-/** Most that is kept of one answer as a result, in UTF-16 code units. */
-export const MAX_RESULT_CHARS = 1_000_000;
 const SNIPPET_CHARS = 300;
 
 /** The body of an answer. `json` keeps digits exactly and is not yet fit for storage: see `toResult`. `text` of `too_large` is its beginning. */
@@ -35,10 +34,8 @@ async function readBytes(response: Response): Promise<{ bytes: Uint8Array; whole
 
 /** A body as the result of an effect: JSON or text, clean for storage. What is too long is cut and says so. */
 export function toResult(body: HttpBody): Json {
-  if (body.kind === 'too_large' || body.text.length > MAX_RESULT_CHARS) {
-    const size = body.kind === 'too_large' ? `more than ${MAX_BODY_BYTES} bytes` : `${body.text.length} characters`;
-    return storableJson({ clipped: true, size, beginning: body.text.slice(0, MAX_RESULT_CHARS) });
-  }
+  if (body.kind === 'too_large') return clipped(body.text, `more than ${MAX_BODY_BYTES} bytes`);
+  if (body.text.length > MAX_RESULT_CHARS) return clipped(body.text, `${body.text.length} characters`);
   if (body.kind === 'json') return storableJson(body.value);
   return body.text === '' ? null : storableJson(body.text);
 }

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpEffect } from '../../contracts/effect.js';
 import { createHttpAdapter } from '../../effects/http/adapter.js';
-import { MAX_BODY_BYTES, MAX_RESULT_CHARS } from '../../effects/http/body.js';
+import { MAX_RESULT_CHARS } from '../../effects/clipped.js';
+import { MAX_BODY_BYTES } from '../../effects/http/body.js';
 import { effectCall, reserveEffect } from '../support/http-effect.js';
 import { reply, startRawTarget, type RawTarget } from '../support/raw-target.js';
 

@@ -11,7 +11,7 @@ export interface EffectHarness<E extends EffectDefinition = EffectDefinition> {
   adapter: EffectAdapter<E>;
   /** A call whose arguments differ with `variant`. */
   call(key: string, variant?: number): EffectCall<E>;
-  /** The same call to a place where nobody listens. */
+  /** The same call to a place where nobody listens. Not used where the target is the ledger's own database. */
   unreachable(key: string): EffectCall<E>;
   /** How many effects really happened under a key. */
   happened(key: string): Promise<number>;
@@ -30,6 +30,8 @@ const calm = (): AbortSignal => new AbortController().signal;
 export interface Offers {
   keys: boolean;
   lookup: boolean;
+  /** The target is the ledger's own database (D18): without it there is no ledger either, and nobody has to be asked what happened. */
+  inLedger?: true;
 }
 
 /** The rules that every adapter keeps, whatever its target can do. */
@@ -51,10 +53,7 @@ export function effectSuite<E extends EffectDefinition>(name: string, offers: Of
       expect(await world.happened('plain')).toBe(1);
     });
 
-    it('D10: a target that cannot be reached is not_sent', async () => {
-      expect((await world.adapter.perform(world.unreachable('nobody'), calm())).kind).toBe('not_sent');
-      expect(await world.happened('nobody')).toBe(0);
-    });
+    if (offers.inLedger !== true) reachRules(() => world);
 
     it('D10: a call that was ended before it began is not_sent', async () => {
       expect((await world.adapter.perform(world.call('early'), AbortSignal.abort())).kind).toBe('not_sent');
@@ -79,26 +78,31 @@ export function effectSuite<E extends EffectDefinition>(name: string, offers: Of
 
     it('D19: the declared capabilities are those of the target', () => {
       const capabilities = capabilitiesOf(world.call('caps').effect);
-      expect({ keys: capabilities.idempotency !== null, lookup: capabilities.lookup !== null }).toEqual(offers);
+      expect({ keys: capabilities.idempotency !== null, lookup: capabilities.lookup !== null }).toEqual({ keys: offers.keys, lookup: offers.lookup });
+      expect(capabilities.fencing, 'only the ledger itself refuses calls of an older owner').toBe(offers.inLedger === true);
     });
 
-    recoveryRules(() => world);
+    it('D13: without a look-up the answer is inconclusive, never absent', async () => {
+      const call = world.call('never');
+      const blind = { ...call, effect: { ...call.effect, lookup: null } };
+      expect((await world.adapter.lookup(blind, calm())).kind).toBe('inconclusive');
+    });
+
     if (offers.lookup) lookupRules(() => world);
     if (offers.keys) idempotencyRules(() => world);
   });
 }
 
-function recoveryRules<E extends EffectDefinition>(world: () => EffectHarness<E>): void {
+function reachRules<E extends EffectDefinition>(world: () => EffectHarness<E>): void {
+  it('D10: a target that cannot be reached is not_sent', async () => {
+    expect((await world().adapter.perform(world().unreachable('nobody'), calm())).kind).toBe('not_sent');
+    expect(await world().happened('nobody')).toBe(0);
+  });
+
   it('D13: a look-up that fails is inconclusive, also for something that never happened', async () => {
     await world().breakLookup();
     expect((await world().adapter.lookup(world().call('never'), calm())).kind).toBe('inconclusive');
     await world().heal();
-  });
-
-  it('D13: without a look-up the answer is inconclusive, never absent', async () => {
-    const call = world().call('never');
-    const blind = { ...call, effect: { ...call.effect, lookup: null } };
-    expect((await world().adapter.lookup(blind, calm())).kind).toBe('inconclusive');
   });
 }
 

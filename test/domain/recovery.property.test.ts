@@ -6,6 +6,7 @@ const time = fc.integer({ min: 0, max: 200_000 });
 const capabilities = fc.record({
   idempotency: fc.option(fc.record({ how: fc.constant('header'), retentionMs: time, onMismatch: fc.constantFrom('conflict' as const, 'ignored' as const) })),
   lookup: fc.option(fc.record({ by: fc.constant('key'), settleAfterMs: time, authoritativeAbsence: fc.boolean() })),
+  fencing: fc.boolean(),
 });
 const anyInput: fc.Arbitrary<RecoveryInput> = fc.record({
   capabilities,
@@ -27,9 +28,9 @@ function always(rule: (input: RecoveryInput, decision: RecoveryDecision) => void
 }
 
 /** Stated independently of the code under test: the three reasons that allow a new physical call. */
-function provenAbsent({ capabilities: { lookup }, facts }: RecoveryInput): boolean {
+function provenAbsent({ capabilities: { lookup, fencing }, facts }: RecoveryInput): boolean {
   const end = facts.callEnded ? (facts.callEndedAtMs ?? facts.inflightUntilMs) : facts.inflightUntilMs;
-  return facts.lookup === 'absent' && lookup?.authoritativeAbsence === true && facts.nowMs >= end + lookup.settleAfterMs;
+  return facts.lookup === 'absent' && lookup?.authoritativeAbsence === true && (fencing || facts.nowMs >= end + lookup.settleAfterMs);
 }
 function remembered({ capabilities: { idempotency }, facts }: RecoveryInput, afterMs: number): boolean {
   return idempotency !== null && facts.nowMs + afterMs < facts.firstDispatchedAtMs + idempotency.retentionMs;
@@ -61,7 +62,8 @@ describe('recovery, for any facts', () => {
 
   it('D15: a try that may double the effect never starts while an earlier call may be on its way', () => {
     always((input, decision) => {
-      if (decision.action !== 'redispatch' || input.capabilities.idempotency !== null) return;
+      const { idempotency, fencing } = input.capabilities;
+      if (decision.action !== 'redispatch' || idempotency !== null || (fencing && decision.basis === 'absent')) return;
       const { callEnded, callEndedAtMs, inflightUntilMs, nowMs } = input.facts;
       const end = callEnded ? (callEndedAtMs ?? inflightUntilMs) : inflightUntilMs;
       expect(nowMs + decision.afterMs).toBeGreaterThanOrEqual(end);

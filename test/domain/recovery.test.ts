@@ -15,6 +15,7 @@ const facts = (change: Partial<RecoveryFacts>): RecoveryFacts => ({
 
 interface Row {
   keys?: boolean;
+  fencing?: boolean;
   lookup?: RecoveryInput['capabilities']['lookup'];
   verdict?: LookupVerdict | null;
   policy?: RecoveryInput['unknownPolicy'];
@@ -22,9 +23,9 @@ interface Row {
   facts?: Partial<RecoveryFacts>;
 }
 
-function decide({ keys = false, lookup = null, verdict = null, policy = NEVER, attempts = null, facts: change = {} }: Row): RecoveryDecision {
+function decide({ keys = false, fencing = false, lookup = null, verdict = null, policy = NEVER, attempts = null, facts: change = {} }: Row): RecoveryDecision {
   return decideRecovery({
-    capabilities: { idempotency: keys ? KEYS : null, lookup }, lookEveryMs: lookup === null ? null : 30_000,
+    capabilities: { idempotency: keys ? KEYS : null, lookup, fencing }, lookEveryMs: lookup === null ? null : 30_000,
     unknownPolicy: policy, approvalAttempts: attempts, facts: facts({ lookup: verdict, ...change }),
   });
 }
@@ -43,6 +44,7 @@ describe('recovery of a dispatched effect (D13)', () => {
     ['absent, authoritative, settled after the retention: sent again', { keys: true, lookup: AUTHORITATIVE, verdict: 'absent', facts: FORGOTTEN }, SEND],
     ['absent while the call may be on its way: looked up after the rest', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { nowMs: 9000 } }, { action: 'look_again', afterMs: 3000 }],
     ['the same with a key: sent again at once', { keys: true, lookup: AUTHORITATIVE, verdict: 'absent', facts: { nowMs: 9000 } }, RESEND],
+    ['absent at a target that refuses calls of an older owner: sent again at once, whatever is on its way (D17, D18)', { fencing: true, keys: true, lookup: AUTHORITATIVE, verdict: 'absent', facts: { nowMs: 9000 } }, SEND],
     ['absent one millisecond before it settles', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { nowMs: 11_999 } }, { action: 'look_again', afterMs: 1 }],
     ['absent when it settles', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { nowMs: 12_000 } }, SEND],
     ['a known end counts instead of the time limit', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { nowMs: 3000, callEnded: true, callEndedAtMs: 1000 } }, SEND],
