@@ -2,8 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
 import { roleSchema, userSchema } from '../contracts/principal.js';
-import { createHttpAdapter } from '../effects/http/adapter.js';
 import { adapterOf } from '../effects/registry.js';
+import type { Adapters } from '../effects/registry.js';
 import { createProviders } from '../providers/registry.js';
 import type { Pool } from '../store/pool.js';
 import { ledgerChangedSignal } from '../workflows/messages.js';
@@ -13,13 +13,13 @@ export interface WorkerParts {
   pool: Pool;
   client: Client;
   log: ActivityLog;
+  adapters: Partial<Adapters>;
   /** Value of an environment variable that a definition names; definitions never hold the secret itself. */
   secrets(envName: string): string | undefined;
 }
 
 /** The real dependencies of activities. A test replaces single ones; nothing else differs. */
-export function createDeps({ pool, client, log, secrets }: WorkerParts): ActivityDeps {
-  const adapters = { http: createHttpAdapter({ secrets }) };
+export function createDeps({ pool, client, log, adapters, secrets }: WorkerParts): ActivityDeps {
   return {
     pool,
     log,

@@ -9,8 +9,10 @@ import type { Settings } from '../config/settings.js';
 import { publishDefinitions, saveDefinitions } from '../store/definition.js';
 import { createPool } from '../store/pool.js';
 import type { Pool } from '../store/pool.js';
+import { createAdapters, type WorkerAdapters } from './adapters.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { createDeps } from './deps.js';
+import { loadFunctions } from './load-functions.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
 
 export interface WorkerOptions {
@@ -34,10 +36,14 @@ const DRAIN = '30s';
 
 const POLLERS = { type: 'autoscaling', minimum: 2, initial: 2, maximum: 20 } as const;
 
-/** Publishes the agents' definitions and starts a worker; resolves when it polls (composition root). */
+/**
+ * Publishes the agents' definitions and starts a worker; resolves when it polls (composition root). Throws `ConfigError` when the module of an
+ * effect cannot be used, before anything is connected.
+ */
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, compiled } = options;
   quietRuntime(options.log);
+  const functions = await loadFunctions(compiled);
   const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
   const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
     await pool.end();
@@ -48,7 +54,10 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await publishDefinitions(pool, compiled.current);
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
-    return run(await createWorker(options, connection, client, pool), connection, pool);
+    const adapters = createAdapters({ secrets: options.secrets, functions, log: options.log });
+    const worker = await createWorker(options, { connection, client, pool, adapters });
+    void adapters.inspect(compiled.definitions.flatMap(({ definition }) => definition.effects));
+    return run(worker, { connection, pool, adapters });
   } catch (error) {
     await connection.close();
     await pool.end();
@@ -56,8 +65,14 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   }
 }
 
-async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, connection: NativeConnection, client: Client, pool: Pool): Promise<Worker> {
-  const deps = createDeps({ pool, client, log, secrets });
+interface Parts {
+  connection: NativeConnection;
+  pool: Pool;
+  adapters: WorkerAdapters;
+}
+
+async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, { connection, client, pool, adapters }: Parts & { client: Client }): Promise<Worker> {
+  const deps = createDeps({ pool, client, log, secrets, adapters: adapters.adapters });
   return Worker.create({
     connection,
     namespace: settings.temporal.namespace,
@@ -75,8 +90,9 @@ async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, c
   });
 }
 
-function run(worker: Worker, connection: NativeConnection, pool: Pool): RunningWorker {
+function run(worker: Worker, { connection, pool, adapters }: Parts): RunningWorker {
   const done = worker.run().finally(async () => {
+    await adapters.close();
     await connection.close();
     await pool.end();
   });

@@ -1,9 +1,8 @@
 import type { HttpEffect } from '../../contracts/effect.js';
-import { isDeepStrictEqual } from 'node:util';
-import type { Json, JsonObject } from '../../contracts/json.js';
 import { CallError, clampMessage, retryAfterMs } from '../../domain/failure.js';
 import { storableJson } from '../../domain/text.js';
 import { isObject } from '../answer-json.js';
+import { compareState } from '../expectation.js';
 import { snippet } from './body.js';
 import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './request.js';
 import type { EffectCall, PreconditionResult, PreviewResult } from '../types.js';
@@ -40,22 +39,7 @@ export async function checkPrecondition(context: HttpContext, call: EffectCall<H
   if (isNo(answer.status)) return { holds: false, message: clampMessage(`the precondition answered ${answer.status}: ${snippet(answer.body)}`) };
   const value = answer.body.kind === 'json' ? answer.body.value : undefined;
   if (answer.status !== 200 || !isObject(value)) throw notUsable('precondition', answer);
-  return compare(precondition.expect, value);
-}
-
-function compare(expect: JsonObject, actual: JsonObject): PreconditionResult {
-  for (const [field, wanted] of Object.entries(expect)) {
-    const found = Object.hasOwn(actual, field) ? actual[field] : undefined;
-    if (isDeepStrictEqual(plain(found), plain(wanted))) continue;
-    const said = found === undefined ? 'missing' : JSON.stringify(found);
-    return { holds: false, message: clampMessage(`the precondition no longer holds: ${field} must be ${JSON.stringify(wanted)}, but is ${said}`) };
-  }
-  return { holds: true };
-}
-
-/** -0 and 0 are one number in JSON, and prototypes do not count. */
-function plain(value: Json | undefined): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+  return compareState(precondition.expect, value);
 }
 
 async function ask(
