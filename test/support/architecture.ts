@@ -39,6 +39,8 @@ export const ZONES: Record<string, Zone> = {
   dev: { folders: ['store'], ...PROGRAM },
   // `effects/capabilities` is data here: the capability table that the CLI shows (D19).
   cli: { folders: ['contracts', 'domain', 'client', 'config', 'store', 'effects/capabilities', 'worker', 'api', 'dev'], ...PROGRAM },
+  // Programs of users: they know Holdfast by its package name only.
+  examples: { folders: [], ...PROGRAM },
   testing: { folders: ['contracts', 'effects'], ...PLAIN },
   // A program of its own, which is not shipped: it starts everything else.
   bench: { folders: ['contracts', 'domain', 'store', 'config', 'activities', 'client', 'worker', 'dev'], ...PROGRAM },
