@@ -56,7 +56,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await ensureSweepSchedule(client, settings.taskQueue);
     const adapters = createAdapters({ secrets: options.secrets, functions, log: options.log });
     const worker = await createWorker(options, { connection, client, pool, adapters });
-    void adapters.inspect(compiled.definitions.flatMap(({ definition }) => definition.effects));
+    void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => definition.effects).map((effect) => [effect.name, effect])).values()]);
     return run(worker, { connection, pool, adapters });
   } catch (error) {
     await connection.close();

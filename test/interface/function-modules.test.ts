@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileAgents } from '../../config/compile.js';
 import { loadConfig } from '../../config/load.js';
 import { loadFunctions } from '../../worker/load-functions.js';
-import { ROOT } from '../support/architecture.js';
+import { read, ROOT } from '../support/architecture.js';
 
 let cwd: string;
 beforeAll(async () => { cwd = await mkdtemp(join(tmpdir(), 'holdfast-modules-')); });
@@ -37,6 +37,14 @@ ${sections}`);
   const [effect] = compiled.definitions[0]!.definition.effects;
   return effect?.type === 'function' ? find(effect) : undefined;
 }
+
+describe('the package entry "holdfast" (I14)', () => {
+  it('I14: it loads nothing but its own definitions, so that workflow code may use it', () => {
+    const loads = (file: string) => Array.from(read(file).matchAll(/(?:from|import\()\s*'([^']+)'/g), (match) => match[1]);
+    expect(loads('dist/index.js')).toEqual(['./effects/function/define.js']);
+    expect(loads('dist/effects/function/define.js')).toEqual([]);
+  });
+});
 
 describe('modules of function effects (D19, D20)', () => {
   it('D20: a module beside the configuration is found from any working directory, also under a named export', async () => {
