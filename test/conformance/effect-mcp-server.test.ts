@@ -51,9 +51,9 @@ describe('mcp connections (D20)', () => {
     expect(world.effects()).toHaveLength(1);
   });
 
-  it.each(['keys', 'keys,json'])('D10: over HTTP (%s), a connection that is cut after the change is uncertain at once, not at the deadline', async (mode) => {
+  it.each([['keys', 'after'], ['keys,json', 'after'], ['keys', 'in_stream']] as const)('D10: over HTTP (%s), an answer that is cut (%s) is uncertain at once, not at the deadline', async (mode, die) => {
     const { world, adapter } = await start('http', mode);
-    world.setFaults({ die: 'after' });
+    world.setFaults({ die });
     expect(await adapter.perform(effectCall(reserveTool(world.server, { timeoutMs: 3_600_000 }), 'k'), calm())).toMatchObject({ kind: 'uncertain' });
     expect(world.effects()).toHaveLength(1);
   });

@@ -14,7 +14,8 @@ const SERVER = fileURLToPath(new URL('./server.mjs', import.meta.url));
 
 /** `keys`: acts once per key; `lookup`: has the tool `find`; `json`: answers over HTTP as plain JSON instead of a stream. */
 export interface McpFaults {
-  die?: 'before' | 'after';
+  /** `in_stream`: over HTTP, the answer's stream ends in order after the effect, without the answer. */
+  die?: 'before' | 'after' | 'in_stream';
   stall?: boolean;
   error?: Json;
   /** A whole tool result instead of the right one, after the effect. */

@@ -18,6 +18,8 @@ const faults = () => (existsSync(at('faults.json')) ? JSON.parse(readFileSync(at
 appendFileSync(at('pids'), `${process.pid}\n`);
 
 let dropConnections = () => process.exit(1);
+const responses = new Set();
+const endResponses = () => responses.forEach((response) => response.end());
 
 /** Takes a fault that strikes once; `only` leaves it alone when it has another value. */
 function takeFault(name, only) {
@@ -30,7 +32,7 @@ function takeFault(name, only) {
 
 const answer = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }], ...(typeof value === 'object' && value !== null && !Array.isArray(value) ? { structuredContent: value } : {}) });
 
-async function reserve(args, { signal }) {
+async function reserve(args, { signal, sendNotification }) {
   appendFileSync(at('calls.jsonl'), `${JSON.stringify({ tool: 'reserve', args, env: Object.keys(process.env) })}\n`);
   if (takeFault('die', 'before') !== undefined) await gone();
   while (faults().stall === true && !signal.aborted) await wait(10);
@@ -45,6 +47,13 @@ async function reserve(args, { signal }) {
   const made = known ?? { id: `R-${randomUUID().slice(0, 8)}`, ...args };
   if (known === undefined) appendFileSync(at('effects.jsonl'), `${JSON.stringify(made)}\n`);
   if (takeFault('die', 'after') !== undefined) await gone();
+  if (takeFault('die', 'in_stream') !== undefined) {
+    // The stream has begun by now, and then it ends in order, without the answer.
+    await sendNotification({ method: 'notifications/progress', params: { progressToken: 'none', progress: 1 } });
+    while (![...responses].some((response) => response.headersSent)) await wait(5);
+    endResponses();
+    await new Promise(() => undefined);
+  }
   const other = takeFault('answer');
   return other ?? answer(made);
 }
@@ -76,6 +85,7 @@ async function overHttp() {
   const sessions = new Map();
   const server = createServer((request, response) => void handle(request, response));
   async function handle(request, response) {
+    responses.add(response.on('close', () => responses.delete(response)));
     let body = '';
     for await (const chunk of request) body += chunk;
     const message = body === '' ? undefined : JSON.parse(body);
