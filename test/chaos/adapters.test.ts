@@ -26,7 +26,7 @@ afterAll(async () => { await model?.close(); });
 
 function toml(effect: (kind: string) => string, lookup = ''): string {
   const sections = KINDS.map((kind) => [
-    `[effects.${kind}]\ntimeout = "2s"\ninput_schema = ${ARGS}\n${effect(kind)}`,
+    `[effects.${kind}]\ntimeout = "4s"\ninput_schema = ${ARGS}\n${effect(kind)}`,
     kind.includes('lookup') ? `[effects.${kind}.lookup]\n${lookup}\nabsence = "authoritative"\nsettle_after = "100ms"\nevery = "1s"` : '',
   ]);
   return `
@@ -42,11 +42,13 @@ ${sections.flat().join('\n')}
 }
 
 /** One turn with one effect of every kind; the worker dies when all have happened and none is recorded, and a fresh one takes over. */
-async function killedAfterEffect(engine: Engine, inBetween: () => Promise<void>): Promise<Record<string, string>> {
+async function killedAfterEffect(engine: Engine, programs: { all(): Promise<unknown>; none(): Promise<unknown> }): Promise<Record<string, string>> {
   const worker = await engine.worker({ at: 'after_effect', signal: 'SIGKILL', count: KINDS.length });
+  // A worker starts its programs at once; a call that came before they are up would be not_sent, and the kill would come before any effect.
+  await programs.all();
   const { turnId } = await engine.client.submit({ agent: 'main', text: `use ${KINDS.join(',')}`, as: 'tester' });
   await worker.exited;
-  await inBetween();
+  await programs.none();
   const fresh = await engine.worker();
   const entries = await waitFor(async () => {
     const effects = await engine.client.ledger({ turnId, kind: 'effect' });
@@ -67,7 +69,7 @@ describe('a worker killed after the effect (D13, D36)', () => {
     const desk = join(folder, 'desk.jsonl');
     const engine = await startEngine(toml((kind) => `type = "function"\nmodule = ${JSON.stringify(DESK)}\nexport = "${kind}"\n${kind.startsWith('keys') ? `[effects.${kind}.idempotency]` : ''}`), { DESK_FILE: desk });
     try {
-      expect(await killedAfterEffect(engine, async () => undefined)).toEqual(AFTER);
+      expect(await killedAfterEffect(engine, { all: async () => undefined, none: async () => undefined })).toEqual(AFTER);
       expect(readFileSync(desk, 'utf8').trim().split('\n')).toHaveLength(KINDS.length);
     } finally {
       await engine.close();
@@ -77,10 +79,11 @@ describe('a worker killed after the effect (D13, D36)', () => {
 
   it('D13: MCP tools: the same; no server program outlives its worker, killed or stopped', async () => {
     const worlds = Object.fromEntries(await Promise.all(KINDS.map(async (kind) => [kind, await startMcp('stdio', kind.startsWith('keys') ? 'keys' : 'none')] as const)));
-    const living = () => Object.values(worlds).flatMap((world) => world.living());
+    const living = (): number[] => Object.values(worlds).flatMap((world) => world.living());
     const engine = await startEngine(toml((kind) => mcpEffect(kind, worlds[kind]!), 'tool = "find"\nargs = { key = "{key}" }'));
     try {
-      expect(await killedAfterEffect(engine, async () => void (await waitFor(() => living().length === 0, { what: 'the programs of the killed worker to end' })))).toEqual(AFTER);
+      const count = (wanted: number) => () => waitFor(() => living().length === wanted, { what: `${wanted} programs to live` });
+      expect(await killedAfterEffect(engine, { all: count(KINDS.length), none: count(0) })).toEqual(AFTER);
       expect(living()).toEqual([]);
       expect(Object.values(worlds).map((world) => world.effects().length)).toEqual([1, 1, 1, 1]);
       expect(model.violations).toEqual([]);
