@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { EffectConfig, HoldfastConfig } from '../contracts/config.js';
 import { placeholdersOf } from '../contracts/config-values.js';
+import type { Json } from '../contracts/json.js';
 import { mailSchema } from '../contracts/mail.js';
 import { sqlPlaceholders } from '../contracts/sql-template.js';
 import type { ConfigProblem } from './error.js';
@@ -51,11 +52,32 @@ function checkCompensation(config: HoldfastConfig, name: string, effect: EffectC
 }
 
 function checkServer(effect: McpConfig): Found[] {
-  if ((effect.command === undefined) === (effect.url === undefined)) return [{ key: 'command', message: 'give either command (a program) or url (a server over HTTP)' }];
-  const argument = effect.idempotency?.argument;
-  return argument !== undefined && argumentNames(effect).includes(argument)
-    ? [{ key: 'idempotency.argument', message: `"${argument}" is an argument of input_schema; the key needs an argument of its own` }]
-    : [];
+  const key = effect.idempotency?.argument;
+  return [
+    ...((effect.command === undefined) === (effect.url === undefined) ? [{ key: 'command', message: 'give either command (a program) or url (a server over HTTP)' }] : []),
+    ...(key === undefined ? [] : ownPlace(effect, 'idempotency.argument', key)),
+    ...(effect.correlation === undefined ? [] : ownPlace(effect, 'correlation.argument', effect.correlation.argument)),
+    ...checkLookupTool(effect),
+  ];
+}
+
+function ownPlace(effect: EffectConfig, key: string, name: string): Found[] {
+  return argumentNames(effect).includes(name) ? [{ key, message: `"${name}" is an argument of input_schema; the key needs a place of its own` }] : [];
+}
+
+/** Tools answer "nothing found" in words of their own, so only an item that carries an id counts as found. */
+function checkLookupTool(effect: McpConfig): Found[] {
+  if (effect.lookup === undefined) return [];
+  const names = placeholdersIn(effect.lookup.args);
+  const wrong = names.find((name) => name !== 'key' && !/^args\.[^.]+$/.test(name));
+  if (wrong !== undefined) return [{ key: 'lookup.args', message: `holds the unknown placeholder {${wrong}}; allowed are {key} and {args.NAME}` }];
+  const noId = effect.result_id === undefined ? [{ key: 'result_id', message: 'is missing; with a look-up it tells an item that was found from any other answer' }] : [];
+  return [...noId, ...checkAsked(effect, 'lookup.args', names)];
+}
+
+function placeholdersIn(value: Json): string[] {
+  if (typeof value === 'string') return placeholdersOf(value);
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(placeholdersIn) : [];
 }
 
 function checkSchema({ input_schema: schema }: EffectConfig): Found[] {
@@ -68,16 +90,17 @@ function checkSchema({ input_schema: schema }: EffectConfig): Found[] {
   }
 }
 
-/** A look-up by a key that the system was never given would always answer "absent", and the effect would happen twice. */
 function checkLookup(effect: HttpConfig): Found[] {
-  const { lookup } = effect;
-  if (lookup === undefined) return [];
-  const names = placeholdersOf(lookup.url);
-  if (names.length === 0) return [{ key: 'lookup.url', message: 'must hold {key} or {args.NAME}, so that it asks for this one effect' }];
+  return effect.lookup === undefined ? [] : checkAsked(effect, 'lookup.url', placeholdersOf(effect.lookup.url));
+}
+
+/** A look-up by a key that the system was never given would always answer "absent", and the effect would happen twice. */
+function checkAsked(effect: HttpConfig | McpConfig, key: string, names: string[]): Found[] {
+  if (names.length === 0) return [{ key, message: 'must hold {key} or {args.NAME}, so that it asks for this one effect' }];
   if (names.includes('key') && effect.idempotency === undefined && effect.correlation === undefined) {
-    return [{ key: 'lookup.url', message: 'asks by {key}, but the system is never given the key; add idempotency or correlation, or ask by {args.NAME}' }];
+    return [{ key, message: 'asks by {key}, but the system is never given the key; add idempotency or correlation, or ask by {args.NAME}' }];
   }
-  return checkArguments('lookup.url', names, effect);
+  return checkArguments(key, names, effect);
 }
 
 /** How a target may be asked follows from its type (D21, D25). */
@@ -103,8 +126,7 @@ function checkArguments(key: string, placeholders: string[], effect: EffectConfi
 
 function checkCorrelation(effect: HttpConfig): Found[] {
   const field = effect.correlation?.field;
-  if (field === undefined || !argumentNames(effect).includes(field)) return [];
-  return [{ key: 'correlation.field', message: `"${field}" is an argument of input_schema; the key needs a field of its own` }];
+  return field === undefined ? [] : ownPlace(effect, 'correlation.field', field);
 }
 
 /** Every header has one source. Names of headers do not distinguish case. */

@@ -72,9 +72,10 @@ function compileMcp(common: Common, effect: Of<'mcp'>): EffectDefinition {
   const idempotency = compileIdempotency(effect.idempotency);
   const lookup = compileLookup(effect.lookup);
   return {
-    ...common, type: 'mcp', mcp: { server, tool: effect.tool ?? common.name, resultId: effect.result_id ?? null },
+    ...common, type: 'mcp', mcp: { server, tool: effect.tool ?? common.name, resultId: effect.result_id ?? null, errors: effect.errors },
     idempotency: idempotency && { argument: effect.idempotency!.argument, ...idempotency },
     lookup: lookup && { tool: effect.lookup!.tool, args: effect.lookup!.args, ...lookup },
+    correlation: effect.correlation ?? null,
   };
 }
 

@@ -14,6 +14,8 @@ export interface CompiledAgents {
   defaultAgent: string;
   definitions: { digest: string; definition: AgentDefinition }[];
   current: Record<string, string>;
+  /** The configuration file as messages call it, and the folder that paths in it are relative to. Not part of any definition. */
+  source: { file: string; dir: string };
 }
 
 /**
@@ -33,7 +35,7 @@ export function compileAgents(config: HoldfastConfig): CompiledAgents {
     return digest;
   };
   Object.keys(config.agents).forEach(digestOf);
-  return { defaultAgent: config.app.default_agent, definitions, current: Object.fromEntries(digests) };
+  return { defaultAgent: config.app.default_agent, definitions, current: Object.fromEntries(digests), source: { file: config.file, dir: config.dir } };
 }
 
 function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, digestOf: (name: string) => string): AgentDefinition {

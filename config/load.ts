@@ -40,7 +40,7 @@ function complete(document: RawDocument, env: Env, agentId: string | undefined):
   const names = Object.keys(agents);
   const selected = agentId !== undefined && names.includes(agentId) ? agentId : undefined;
   return {
-    file: document.file, app: { default_agent: defaultAgent(document.file, parsed.app.default_agent, names, selected) },
+    file: document.file, dir: document.dir, app: { default_agent: defaultAgent(document.file, parsed.app.default_agent, names, selected) },
     models: parsed.models, agents, effects, work_memory: parsed.work_memory,
   };
 }

@@ -115,16 +115,18 @@ const mcpEffectSchema = z.strictObject({
   url: urlSchema.optional().describe('Address of a server over HTTP'),
   headers_env: z.record(headerNameSchema, envNameSchema).default({}).describe('Header → variable that holds its value'),
   tool: textSchema.optional().describe('Name of the tool. Default: the name of the effect'),
-  result_id: resultId('Field of the structured result'),
+  result_id: resultId('Field of the result'),
+  errors: z.enum(['rejected', 'uncertain']).default('uncertain').describe('What a result with `isError`, or "invalid params", means. `rejected` only if the tool then never has changed anything (D10)'),
   idempotency: z.strictObject({ argument: textSchema.describe('Argument of the tool that carries the key'), ...idempotency }).optional().describe(LEAVE_OUT_KEYS),
   lookup: z
     .strictObject({
-      tool: textSchema.describe('Tool that is asked. A result with content: found; an empty list or null: absent'),
+      tool: textSchema.describe('Tool that is asked. One item with the `result_id`: found; an empty list or null: absent'),
       args: jsonObjectSchema.default({}).describe('Its arguments; `"{key}"` and `"{args.NAME}"` are replaced'),
       ...lookup,
     })
     .optional()
     .describe(LEAVE_OUT_LOOKUP),
+  correlation: z.strictObject({ argument: textSchema.describe('Argument of the tool that carries the key') }).optional().describe('How a tool without idempotency keys carries our key'),
   approval: approvalSchema.optional().describe('Leave out if no person has to approve'),
 });
 

@@ -35,10 +35,11 @@ export type EffectConfig = EffectInput extends infer E ? (E extends EffectInput 
 
 /**
  * The configuration that the product runs with: checked, environment applied, files read, defaults filled in. `file` is what messages
- * call it. Times are milliseconds. Holds no secret.
+ * call it, `dir` the absolute folder that paths in it are relative to. Times are milliseconds. Holds no secret.
  */
 export interface HoldfastConfig {
   file: string;
+  dir: string;
   app: { default_agent: string };
   models: Record<string, ModelConfig>;
   agents: Record<string, AgentConfig>;

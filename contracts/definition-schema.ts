@@ -65,10 +65,11 @@ const effectSchema: z.ZodType<EffectDefinition> = z.discriminatedUnion('type', [
     type: z.literal('mcp'), ...common,
     mcp: z.strictObject({
       server: z.union([z.strictObject({ command: z.string(), args: z.array(z.string()), env: z.array(z.string()) }), z.strictObject({ url: z.string(), headersEnv: headers })]),
-      tool: z.string(), resultId: z.string().nullable(),
+      tool: z.string(), resultId: z.string().nullable(), errors: z.enum(['rejected', 'uncertain']),
     }),
     idempotency: z.strictObject({ argument: z.string(), ...idempotency }).nullable(),
     lookup: z.strictObject({ tool: z.string(), args: jsonObjectSchema, ...lookup }).nullable(),
+    correlation: z.strictObject({ argument: z.string() }).nullable(),
   }),
   z.strictObject({ type: z.literal('function'), ...common, ...plain, function: z.strictObject({ module: z.string(), export: z.string() }) }),
 ]);

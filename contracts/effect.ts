@@ -107,13 +107,17 @@ export interface McpEffect extends EffectBase {
   mcp: McpTarget;
   idempotency: (Idempotency & { argument: string }) | null;
   lookup: (Lookup & { tool: string; args: JsonObject }) | null;
+  /** How a tool without idempotency keys carries our key, so that a look-up can find it. */
+  correlation: { argument: string } | null;
 }
 
 export interface McpTarget {
   server: { command: string; args: string[]; env: string[] } | { url: string; headersEnv: Record<string, string> };
   tool: string;
-  /** Field of the structured result that is the external id. */
+  /** Field of the result that is the external id. */
   resultId: string | null;
+  /** What a result with `isError` means: the tool declares that nothing happened, or nobody knows (D10). */
+  errors: 'rejected' | 'uncertain';
 }
 
 /** A function written in TypeScript (D20). */

@@ -2,10 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
 import { roleSchema, userSchema } from '../contracts/principal.js';
-import { createHttpAdapter } from '../effects/http/adapter.js';
-import { createPostgresAdapter } from '../effects/postgres/adapter.js';
 import { adapterOf } from '../effects/registry.js';
-import { createSmtpAdapter } from '../effects/smtp/adapter.js';
+import type { Adapters } from '../effects/registry.js';
 import { createProviders } from '../providers/registry.js';
 import type { Databases } from '../store/application/databases.js';
 import type { Pool } from '../store/pool.js';
@@ -19,17 +17,13 @@ export interface WorkerParts {
   ledgerDsn: string;
   client: Client;
   log: ActivityLog;
+  adapters: Adapters;
   /** Value of an environment variable that a definition names; definitions never hold the secret itself. */
   secrets(envName: string): string | undefined;
 }
 
 /** The real dependencies of activities. A test replaces single ones; nothing else differs. */
-export function createDeps({ pool, databases, ledgerDsn, client, log, secrets }: WorkerParts): ActivityDeps {
-  const adapters = {
-    http: createHttpAdapter({ secrets }),
-    postgres: createPostgresAdapter({ secrets, databases, ledgerDsn }),
-    smtp: createSmtpAdapter({ secrets }),
-  };
+export function createDeps({ pool, databases, ledgerDsn, client, log, adapters, secrets }: WorkerParts): ActivityDeps {
   return {
     pool,
     statements: databases.pool(ledgerDsn),

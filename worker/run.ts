@@ -12,8 +12,10 @@ import { createDatabases } from '../store/application/databases.js';
 import type { Databases } from '../store/application/databases.js';
 import { createPool } from '../store/pool.js';
 import type { Pool } from '../store/pool.js';
+import { createAdapters, type WorkerAdapters } from './adapters.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { createDeps } from './deps.js';
+import { loadFunctions } from './load-functions.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
 import { wakeUnmigrated } from './wake-unmigrated.js';
 
@@ -38,10 +40,14 @@ const DRAIN = '30s';
 
 const POLLERS = { type: 'autoscaling', minimum: 2, initial: 2, maximum: 20 } as const;
 
-/** Publishes the agents' definitions and starts a worker; resolves when it polls (composition root). */
+/**
+ * Publishes the agents' definitions and starts a worker; resolves when it polls (composition root). Throws `ConfigError` when the module of an
+ * effect cannot be used, before anything is connected.
+ */
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, compiled } = options;
   quietRuntime(options.log);
+  const functions = await loadFunctions(compiled);
   const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
   const databases = createDatabases({ max: settings.postgres.poolMax });
   const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
@@ -53,9 +59,12 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await publishDefinitions(pool, compiled.current);
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
-    const worker = run(await createWorker(options, { connection, client, pool, databases }), { connection, pool, databases });
+    const adapters = createAdapters({ secrets: options.secrets, functions, log: options.log, databases, ledgerDsn: settings.postgres.dsn });
+    const worker = await createWorker(options, { connection, client, pool, databases, adapters });
+    void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => [...definition.effects, ...definition.compensations]).map((effect) => [effect.name, effect])).values()]);
+    const running = run(worker, { connection, pool, databases, adapters });
     await wakeUnmigrated(client, pool, options.log);
-    return worker;
+    return running;
   } catch (error) {
     await connection.close();
     await pool.end();
@@ -63,14 +72,15 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   }
 }
 
-interface Connections {
+interface Parts {
   connection: NativeConnection;
   pool: Pool;
   databases: Databases;
+  adapters: WorkerAdapters;
 }
 
-async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, { connection, client, pool, databases }: Connections & { client: Client }): Promise<Worker> {
-  const deps = createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log, secrets });
+async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, { connection, client, pool, databases, adapters }: Parts & { client: Client }): Promise<Worker> {
+  const deps = createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log, secrets, adapters: adapters.adapters });
   return Worker.create({
     connection,
     namespace: settings.temporal.namespace,
@@ -101,8 +111,9 @@ function versioning({ build }: Settings): Pick<TemporalWorkerOptions, 'workerDep
   };
 }
 
-function run(worker: Worker, { connection, pool, databases }: Connections): RunningWorker {
+function run(worker: Worker, { connection, pool, databases, adapters }: Parts): RunningWorker {
   const done = worker.run().finally(async () => {
+    await adapters.close();
     await connection.close();
     await databases.close();
     await pool.end();

@@ -40,6 +40,11 @@ export function toResult(body: HttpBody): Json {
   return body.text === '' ? null : storableJson(body.text);
 }
 
+/** JSON that came another way than as a body, kept by the same rules. */
+export function jsonResult(value: Json): Json {
+  return toResult({ kind: 'json', value, text: JSON.stringify(value) });
+}
+
 /** The beginning of a body on one line, for messages. */
 export function snippet(body: HttpBody): string {
   const line = body.text.slice(0, 10 * SNIPPET_CHARS).replace(/[\p{Cc}\s]+/gu, ' ').trim();

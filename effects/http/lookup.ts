@@ -2,7 +2,7 @@ import type { HttpEffect } from '../../contracts/effect.js';
 import type { Json } from '../../contracts/json.js';
 import { clampMessage } from '../../domain/failure.js';
 import { isObject, readId } from '../answer-json.js';
-import { snippet, toResult } from './body.js';
+import { jsonResult, snippet } from './body.js';
 import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext } from './request.js';
 import type { EffectCall, LookupResult } from '../types.js';
 import { fillUrl } from './url-template.js';
@@ -46,8 +46,7 @@ function judgeItem({ effect, key }: EffectCall<HttpEffect>, item: Json | undefin
   const { resultId } = effect.http;
   const externalId = resultId === null ? null : readId(item, resultId);
   if (resultId !== null && externalId === null) return inconclusive(`the look-up found one match without a usable "${resultId}"`);
-  const result = toResult({ kind: 'json', value: item, text: JSON.stringify(item) });
-  return { kind: 'found', externalId, result, note: externalId === null ? 'the look-up found one match' : clampMessage(`the look-up found ${externalId}`) };
+  return { kind: 'found', externalId, result: jsonResult(item), note: externalId === null ? 'the look-up found one match' : clampMessage(`the look-up found ${externalId}`) };
 }
 
 function inconclusive(note: string): LookupResult {

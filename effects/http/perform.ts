@@ -1,13 +1,12 @@
 import type { HttpEffect } from '../../contracts/effect.js';
 import { clampMessage, retryAfterMs } from '../../domain/failure.js';
 import { buildRequest, RequestProblem, send, type HttpAnswer, type HttpContext, type HttpRequest } from './request.js';
-import { readId } from '../answer-json.js';
+import { namesMismatch, readId } from '../answer-json.js';
 import { fillUrl } from './url-template.js';
 import { snippet, toResult } from './body.js';
 import type { EffectCall, PerformResult } from '../types.js';
 
-/** Error codes by which systems say that a key was used with other arguments; a bare 409 may as well mean "still running". */
-const MISMATCH_CODES = new Set(['idempotency_mismatch', 'idempotency_key_reused', 'idempotency_error', 'idempotency_conflict']);
+/** Statuses that may carry such a code; a bare 409 may as well mean "still running". */
 const MISMATCH_STATUS = new Set([400, 409, 422]);
 
 /**
@@ -65,6 +64,5 @@ function judgeSuccess(resultId: string | null, { status, body }: HttpAnswer): Pe
 }
 
 function saysMismatch({ status, body }: HttpAnswer): boolean {
-  if (!MISMATCH_STATUS.has(status) || body.kind !== 'json') return false;
-  return ['code', 'error', 'type'].some((field) => MISMATCH_CODES.has(readId(body.value, field) ?? ''));
+  return MISMATCH_STATUS.has(status) && body.kind === 'json' && namesMismatch(body.value);
 }

@@ -54,7 +54,7 @@ const ONE_MESSAGE: [string, string, string][] = [
   ['a look-up by a key that the system never gets', broken('[effects.reserve.idempotency]', ''),
     'holdfast.toml: effects.reserve.lookup.url: asks by {key}, but the system is never given the key; add idempotency or correlation, or ask by {args.NAME}'],
   ['a key in a field of the arguments', broken(URL_LINE, `${URL_LINE}\ncorrelation = { field = "date" }`),
-    'holdfast.toml: effects.reserve.correlation.field: "date" is an argument of input_schema; the key needs a field of its own'],
+    'holdfast.toml: effects.reserve.correlation.field: "date" is an argument of input_schema; the key needs a place of its own'],
   ['a header with two sources', broken(URL_LINE, `${URL_LINE}\nheaders_env = { idempotency-key = "X" }`),
     'holdfast.toml: effects.reserve.headers_env: the header "idempotency-key" is given twice (headers_env, idempotency, correlation)'],
   ['an unknown retry', broken('[effects.reserve.idempotency]', '[effects.reserve.unknown]\nretry = "always"\n[effects.reserve.idempotency]'),
