@@ -1,3 +1,4 @@
+import type { FunctionOf, RemoteAgent } from '../children/types.js';
 import type { AgentDefinition } from '../contracts/definition.js';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Principal } from '../contracts/principal.js';
@@ -19,6 +20,8 @@ export interface ActivityDeps {
   pool: Pool;
   models: ModelProvider;
   adapterOf(effect: EffectDefinition): EffectAdapter;
+  remote: RemoteAgent;
+  functionOf: FunctionOf;
   /** Pinned definitions by digest; they never change, so they may be cached. */
   definition(digest: string): Promise<AgentDefinition>;
   /** Who acts, from what the sender named (I9, `dev` auth). */

@@ -1,9 +1,11 @@
 import * as byHand from './by-hand.js';
-import { callChild, finishChildAgent, startChildAgent } from './call-child.js';
+import { callChild } from './call-child.js';
 import { callModel } from './call-model.js';
 import { beating } from './beat.js';
+import { finishChildAgent, startChildAgent } from './child-agent.js';
 import { decide, editApproval, expireApproval } from './decide.js';
 import type { ActivityDeps } from './deps.js';
+import { endRemoteChild } from './end-remote-child.js';
 import { withFailureMapping } from './failure.js';
 import * as lifecycle from './lifecycle.js';
 import { performEffect } from './perform-effect.js';
@@ -17,7 +19,7 @@ export function createActivities(deps: ActivityDeps) {
     ...bind(deps, lifecycle),
     ...bind(deps, byHand),
     ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
-    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects })),
+    ...bind(deps, beatingAll({ callModel, callChild, endRemoteChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects })),
   }, deps.log);
 }
 

@@ -25,6 +25,8 @@ export const ASK_SCHEMA: JsonObject = {
 
 export function schemaOf(definition: AgentDefinition, tool: string): JsonObject {
   if (tool === ASK_USER) return ASK_SCHEMA;
+  const child = definition.children.find((candidate) => candidate.name === tool);
+  if (child?.kind === 'function' && child.inputSchema !== null) return child.inputSchema;
   return definition.effects.find((effect) => effect.name === tool)?.inputSchema ?? CHILD_SCHEMA;
 }
 

@@ -4,12 +4,16 @@ import type { AgentDefinition, ChildDefinition, SummaryPolicy } from '../contrac
 import type { Json } from '../contracts/json.js';
 import type { ModelDefinition } from '../contracts/model.js';
 import { canonicalJson } from '../domain/canonical.js';
+import { compileOtherChild } from './compile-child.js';
 import { compileEffect } from './compile-effect.js';
 import { apiKeyEnvOf } from './secrets.js';
 
 /** Agents as they are stored and pinned by turns (D34). `current` maps each agent to the digest that its new turns pin. */
 export interface CompiledAgents {
   defaultAgent: string;
+  /** The configuration, as messages call it, and the folder that modules are relative to. Neither is part of a definition. */
+  file: string;
+  dir: string;
   definitions: { digest: string; definition: AgentDefinition }[];
   current: Record<string, string>;
 }
@@ -31,7 +35,7 @@ export function compileAgents(config: HoldfastConfig): CompiledAgents {
     return digest;
   };
   Object.keys(config.agents).forEach(digestOf);
-  return { defaultAgent: config.app.default_agent, definitions, current: Object.fromEntries(digests) };
+  return { defaultAgent: config.app.default_agent, file: config.file, dir: config.dir, definitions, current: Object.fromEntries(digests) };
 }
 
 function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, digestOf: (name: string) => string): AgentDefinition {
@@ -39,7 +43,7 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
     name,
     instructions: agent.instructions,
     model: compileModel(name, agent.model, must(config.models[agent.model], agent.model)),
-    children: agent.children.map((child) => compileChild(child, must(config.agents[child], child), digestOf(child))),
+    children: agent.children.map((child) => compileChild(child, config, digestOf)),
     effects: agent.effects.map((effect) => compileEffect(effect, must(config.effects[effect], effect))),
     maxSteps: agent.max_steps,
     askUser: agent.ask_user,
@@ -50,9 +54,12 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
   };
 }
 
-function compileChild(name: string, agent: AgentConfig, digest: string): ChildDefinition {
+function compileChild(name: string, config: HoldfastConfig, digestOf: (name: string) => string): ChildDefinition {
+  const other = config.children[name];
+  if (other !== undefined) return compileOtherChild(name, other);
+  const agent = must(config.agents[name], name);
   const description = agent.description ?? `Asks the agent "${name.replaceAll(/[_-]+/g, ' ')}".`;
-  return { name, kind: agent.kind, description, input: agent.input, digest };
+  return { name, kind: agent.kind, description, input: agent.input, digest: digestOf(name) };
 }
 
 /** Rules of other agents are left out: they do not change what this agent means. */

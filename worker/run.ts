@@ -10,6 +10,7 @@ import { publishDefinitions, saveDefinitions } from '../store/definition.js';
 import { createPool } from '../store/pool.js';
 import type { Pool } from '../store/pool.js';
 import { BUNDLE_PATH } from './bundle.js';
+import { loadChildFunctions } from './child-functions.js';
 import { createDeps } from './deps.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
 
@@ -38,6 +39,7 @@ const POLLERS = { type: 'autoscaling', minimum: 2, initial: 2, maximum: 20 } as 
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, compiled } = options;
   quietRuntime(options.log);
+  const functionOf = await loadChildFunctions(compiled);
   const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
   const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
     await pool.end();
@@ -48,7 +50,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     await publishDefinitions(pool, compiled.current);
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
-    return run(await createWorker(options, connection, client, pool), connection, pool);
+    return run(await createWorker(options, connection, createDeps({ pool, client, log: options.log, secrets: options.secrets, functionOf })), connection, pool);
   } catch (error) {
     await connection.close();
     await pool.end();
@@ -56,8 +58,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   }
 }
 
-async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, connection: NativeConnection, client: Client, pool: Pool): Promise<Worker> {
-  const deps = createDeps({ pool, client, log, secrets });
+async function createWorker({ settings, adjust }: WorkerOptions, connection: NativeConnection, deps: ActivityDeps): Promise<Worker> {
   return Worker.create({
     connection,
     namespace: settings.temporal.namespace,

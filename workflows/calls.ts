@@ -1,6 +1,6 @@
 import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
-import { checkpoint, repeatable, store } from './activities.js';
+import { REMOTE_ATTEMPTS, checkpoint, reading, repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
 import { failureText, summarizeCall } from './turn.js';
@@ -19,13 +19,25 @@ async function runChild(session: Session, turn: TurnProgress, call: CallProgress
   const { key, timeoutMs, name } = call.ref;
   try {
     if (call.ref.childAgent) await session.activity(() => scope.run(() => runChildAgent(key)));
-    else await session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`).callChild({ key, timeoutMs })));
+    else await session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`, call.ref.remote === true ? REMOTE_ATTEMPTS : undefined).callChild({ key, timeoutMs })));
   } catch (error) {
+    if (call.ref.remote === true) await endRemote(session, turn, call, error);
     if (isCancellation(error) || turn.cancelled) return;
     await session.activity(() => store.giveUpCall({ key, reason: failureText(error) }));
     return;
   }
   if (call.ref.summarize && turn.summaryTiming === 'before_finalize' && !turn.cancelled) await summarizeCall(session, key, scope);
+}
+
+/** Nobody waits for the remote agent any more: its task is ended, as far as it lets itself be ended (D27). */
+async function endRemote(session: Session, turn: TurnProgress, { ref }: CallProgress, error: unknown): Promise<void> {
+  const cancelled = isCancellation(error) || turn.cancelled;
+  const reason = cancelled ? 'The turn was cancelled.' : failureText(error);
+  try {
+    await session.activity(() => reading(`end the task of ${ref.name}`).endRemoteChild({ key: ref.key, cancelled, reason }));
+  } catch (failure) {
+    await session.activity(() => store.giveUpCall({ key: ref.key, reason: `${reason} It is not known whether the remote agent still works on it: ${failureText(failure)}` }));
+  }
 }
 
 /** A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). */
