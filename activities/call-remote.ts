@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RemoteTask } from '../children/types.js';
 import type { A2aChild } from '../contracts/definition.js';
 import { CallError, clampMessage } from '../domain/failure.js';
 import { decideRemote, pollWait } from '../domain/remote-call.js';
@@ -27,18 +26,19 @@ export async function callRemote(deps: ActivityDeps, call: ChildCall<A2aChild>, 
   const step = remoteStep(deps, call, claim);
   const signal = callSignal(Math.max(timeoutMs - claim.elapsedMs, 1));
   try {
-    const begun = claim.taskId === null ? await begin(step, claim, signal) : { id: claim.taskId, state: 'working' as const };
-    if (begun === 'settled') return;
-    const task = begun.state === 'working' ? await untilEnd(step, begun.id, signal) : begun;
-    await settle(step, task === null ? failed(`The remote agent does not know its task ${begun.id} any more. What became of it is not known.`) : outcomeOf(task));
+    const taskId = claim.taskId ?? (await begin(step, claim, signal));
+    if (taskId === null) return;
+    const task = await untilEnd(step, taskId, signal);
+    await settle(step, task === null ? failed(`The remote agent does not know its task ${taskId} any more. What became of it is not known.`) : outcomeOf(task));
   } catch (error) {
-    if (cancelSignal().aborted || !signal.aborted) throw error;
+    cancelSignal().throwIfAborted();
+    if (!signal.aborted) throw error;
     throw new CallError('terminal', 'It did not end within its time limit.');
   }
 }
 
-/** Finds the task of a message that may have been sent, or sends it. */
-async function begin(step: RemoteStep, { maySent }: RemoteClaim, signal: AbortSignal): Promise<RemoteTask | 'settled'> {
+/** Finds the task of a message that may have been sent, or sends it; its recorded id, or null when the call is settled without one. */
+async function begin(step: RemoteStep, { maySent }: RemoteClaim, signal: AbortSignal): Promise<string | null> {
   const { idempotent, pollMs } = step.call.child;
   let absences = 0;
   let last: Found | null = null;
@@ -47,11 +47,11 @@ async function begin(step: RemoteStep, { maySent }: RemoteClaim, signal: AbortSi
     if (decision === 'send') return send(step, signal);
     if (decision === 'give_up') {
       await settle(step, failed(`${NOT_KNOWN} ${last?.note ?? ''}`));
-      return 'settled';
+      return null;
     }
     if (looks > 0) await delay(pollWait(pollMs, looks), undefined, { signal });
     const found = await find(step, signal);
-    if (found.task !== null) return found.task;
+    if (found.taskId !== null) return found.taskId;
     absences += found.kind === 'absent' ? 1 : 0;
     last = found;
   }
@@ -61,7 +61,7 @@ export interface Found {
   kind: 'found' | 'absent' | 'inconclusive';
   again: boolean;
   note: string;
-  task: RemoteTask | null;
+  taskId: string | null;
 }
 
 /** One look for the task of a message, kept as evidence (D15). A task that is found is recorded. */
@@ -69,12 +69,12 @@ export async function find({ deps, key, call }: RemoteStep, signal: AbortSignal)
   const found = await deps.remote.find(call, limited(signal));
   signal.throwIfAborted();
   await addEvidence(deps.pool, { key, by: 'worker', found: found.kind, note: clampMessage(found.note) });
-  if (found.kind !== 'found') return { kind: found.kind, again: found.kind === 'absent' || found.again, note: found.note, task: null };
-  await recordTask(deps.pool, key, found.task.id, null);
-  return { kind: 'found', again: false, note: found.note, task: found.task };
+  if (found.kind !== 'found') return { kind: found.kind, again: found.kind === 'absent' || found.again, note: found.note, taskId: null };
+  await recordTask(deps.pool, key, found.taskId, null);
+  return { kind: 'found', again: false, note: found.note, taskId: found.taskId };
 }
 
-async function send(step: RemoteStep, signal: AbortSignal): Promise<RemoteTask | 'settled'> {
+async function send(step: RemoteStep, signal: AbortSignal): Promise<string | null> {
   const { deps, key, generation, call } = step;
   const physicalCallId = randomUUID();
   await deps.probe('before_dispatch', key);
@@ -85,13 +85,13 @@ async function send(step: RemoteStep, signal: AbortSignal): Promise<RemoteTask |
   await deps.probe('after_effect', key);
   switch (sent.kind) {
     case 'task':
-      return record(step, sent.task, physicalCallId);
+      return record(step, sent.task.id, physicalCallId);
     case 'answered':
       await settle(step, { state: 'succeeded', result: sent.text, reason: null, question: null }, physicalCallId);
-      return 'settled';
+      return null;
     case 'rejected':
       await settle(step, failed(`The remote agent did not take the request: ${sent.message}`), physicalCallId);
-      return 'settled';
+      return null;
     case 'not_sent':
     case 'uncertain':
       await notePhysicalCall(deps.pool, physicalCallId, sent.kind, clampMessage(sent.message));
@@ -100,12 +100,12 @@ async function send(step: RemoteStep, signal: AbortSignal): Promise<RemoteTask |
 }
 
 /** Once this is committed, nobody has to send again (D32). A task of a call that was settled meanwhile stays as evidence (D17). */
-async function record({ deps, key }: RemoteStep, task: RemoteTask, physicalCallId: string): Promise<RemoteTask> {
-  const recorded = await recordTask(deps.pool, key, task.id, physicalCallId);
-  if (recorded !== task.id) {
-    await addEvidence(deps.pool, { key, by: 'worker', found: 'found', note: `the remote agent answered late with task ${task.id}` });
+async function record({ deps, key }: RemoteStep, taskId: string, physicalCallId: string): Promise<string> {
+  const recorded = await recordTask(deps.pool, key, taskId, physicalCallId);
+  if (recorded !== taskId) {
+    await addEvidence(deps.pool, { key, by: 'worker', found: 'found', note: `the remote agent answered late with task ${taskId}` });
     throw new CallError('terminal', 'the call was taken over or ended while its message was on its way');
   }
   await deps.probe('after_record', key);
-  return task;
+  return taskId;
 }

@@ -29,7 +29,7 @@ async function findTask(step: RemoteStep): Promise<string | null> {
   try {
     for (;;) {
       const found = await find(step, signal);
-      if (found.task !== null || !found.again) return found.task?.id ?? null;
+      if (found.taskId !== null || !found.again) return found.taskId;
       await delay(step.call.child.pollMs, undefined, { signal });
     }
   } catch (error) {

@@ -37,9 +37,9 @@ export type SendResult =
 
 /**
  * `absent`: the remote agent answered and lists no task for the message; that proves nothing, it may list it later. `again`: another look may
- * find out more.
+ * find out more. What a found task has said is asked for by `look`: a list need not hold it.
  */
-export type FindResult = { kind: 'found'; task: RemoteTask; note: string } | { kind: 'absent'; note: string } | { kind: 'inconclusive'; note: string; again: boolean };
+export type FindResult = { kind: 'found'; taskId: string; note: string } | { kind: 'absent'; note: string } | { kind: 'inconclusive'; note: string; again: boolean };
 
 /** `gone`: it says that it has no such task. */
 export type LookResult = { kind: 'task'; task: RemoteTask } | { kind: 'gone' } | { kind: 'unreachable'; message: string };

@@ -47,7 +47,7 @@ async function find(connect: Connect, call: RemoteCall, signal: AbortSignal): Pr
     if (others.length > 0) return { kind: 'inconclusive', note: `${others.length + 1} tasks hold the message`, again: false };
     if (match === undefined) return { kind: 'absent', note: `none of ${tasks.length} tasks of the context holds the message` };
     const task = fromTask(match, hide);
-    return task === null ? { kind: 'inconclusive', note: 'the task has no usable id', again: false } : { kind: 'found', task, note: `task ${task.id} holds the message` };
+    return task === null ? { kind: 'inconclusive', note: 'the task has no usable id', again: false } : { kind: 'found', taskId: task.id, note: `task ${task.id} holds the message` };
   } catch (error) {
     return { kind: 'inconclusive', note: reasonOf(error, hide), again: verdictOf(error) !== 'rejected' };
   }

@@ -45,7 +45,7 @@ export async function claimRemote(pool: Pool, key: string): Promise<RemoteClaime
     if (row === undefined) return storedOf(db, key);
     return {
       kind: 'claimed', generation: row.generation, agent: row.agent, threadId: row.thread_id, taskId: row.external_id, continues: await continued(db, key),
-      maySent: row.may_sent, elapsedMs: row.elapsed_ms,
+      maySent: row.may_sent, elapsedMs: Math.round(row.elapsed_ms),
     };
   });
 }
