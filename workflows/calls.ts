@@ -1,4 +1,4 @@
-import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, ParentClosePolicy, getExternalWorkflowHandle, isCancellation, startChild } from '@temporalio/workflow';
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
 import { REMOTE_ATTEMPTS, checkpoint, reading, repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
@@ -40,17 +40,26 @@ async function endRemote(session: Session, turn: TurnProgress, { ref }: CallProg
   }
 }
 
-/** A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). */
+/**
+ * A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). It is told by its id alone: Temporal's
+ * own cancel of a child goes to the first run, which is not there any more once the child has continued as new (D1).
+ */
 async function runChildAgent(key: string): Promise<void> {
   const child = await store.startChildAgent({ key });
-  await executeChild(CHILD_AGENT, {
-    workflowId: child.workflowId,
-    args: [child],
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+  const scope = CancellationScope.current();
+  if (scope.consideredCancelled) throw new CancelledFailure('the turn was cancelled before its child began');
+  let open = true;
+  await CancellationScope.nonCancellable(async () => {
+    const handle = await startChild(CHILD_AGENT, {
+      workflowId: child.workflowId, args: [child], workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT, parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    });
+    scope.cancelRequested.catch(async () => {
+      // A child that has just ended cannot be told any more, and need not be.
+      if (open) await getExternalWorkflowHandle(child.workflowId).cancel().catch(() => undefined);
+    });
+    await handle.result().finally(() => { open = false; });
+    await store.finishChildAgent({ key, childTurnId: child.turnId });
   });
-  await CancellationScope.nonCancellable(() => store.finishChildAgent({ key, childTurnId: child.turnId }));
 }
 
 /** Waits for new input of the conversation; it becomes the result of the call (D4). An input that is no new one is no answer. */

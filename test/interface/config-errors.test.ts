@@ -16,7 +16,7 @@ const ONE_MESSAGE: [string, string, string][] = [
   ['a word that is not allowed', broken('"offline"', '"oflline"'),
     'holdfast.toml: models.default.provider = "oflline": allowed: "openai", "anthropic", "google", "openai_compatible", "offline"'],
   ['a missing key', broken('type = "http"', ''), 'holdfast.toml: effects.reserve.type: is missing; allowed: "http", "postgres", "smtp", "mcp", "function"'],
-  ['an unknown key of the document', `${RIGHT}\n[agent.x]\n`, 'holdfast.toml: agent: unknown key; did you mean "agents"? (allowed: app, models, agents, effects, work_memory)'],
+  ['an unknown key of the document', `${RIGHT}\n[agent.x]\n`, 'holdfast.toml: agent: unknown key; did you mean "agents"? (allowed: app, models, agents, children, effects, work_memory)'],
   ['a bad duration', broken(URL_LINE, `${URL_LINE}\ntimeout = "10 seconds"`),
     'holdfast.toml: effects.reserve.timeout = "10 seconds": must be a duration such as "500ms", "10s", "15m", "24h" or "7d"'],
   ['a duration as a number', broken(URL_LINE, `${URL_LINE}\ntimeout = 10`),
@@ -97,9 +97,8 @@ describe('I5: bad configuration has one clear message', () => {
     expect(problemOf(broken(MAIN, `${MAIN}\n${key} = {}`))).toBe(`holdfast.toml: agents.main.${key}: is not available in this version`);
   });
 
-  it('I5b: long-term memory and remote children are not available in this version', () => {
+  it('I5b: long-term memory is not available in this version', () => {
     expect(problemOf(`${RIGHT}\n[long_term_memory]\n`)).toBe('holdfast.toml: long_term_memory: is not available in this version');
-    expect(problemOf(`${RIGHT}\n[children.credit]\ntype = "a2a"\n`)).toMatch(/^holdfast\.toml: children: remote children are not available in this version/);
   });
 
   it.each(['in-memory', 'in_memory'])('C1: backend "%s" is refused and the right way is named', (spelling) => {

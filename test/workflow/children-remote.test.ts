@@ -27,6 +27,7 @@ const entryOf = async ({ turnId }: Pick<TurnView, 'turnId'>) => {
   const { rows: [row] } = await engine.pool.query<{ key: string }>(`select key from ledger_entry where turn_id = $1 and kind = 'child' order by step, idx limit 1`, [turnId]);
   return engine.client.ledgerEntry(row!.key);
 };
+const told = ({ text }: TurnView) => JSON.parse(text!.replace('told: ', '')) as Record<string, unknown>;
 const begin = async (text: string, thread = uniqueName('thread')) => ({ ...(await engine.client.submit({ agent: 'main', threadId: thread, text, as: 'tester' })), thread });
 
 describe('a child of type a2a', () => {
@@ -61,13 +62,13 @@ describe('a child of type a2a', () => {
   it.concurrent.each([['fail', 'ended its task as failed. It broke.'], ['reject', 'ended its task as rejected. Not for you.']])('D6: its task ends as `%s` → the parent is told that it failed and why', async (play, why) => {
     const turn = await engine.send(`credit ${play} ${uniqueName('word')}`);
     expect(turn.status).toBe('completed');
-    expect(JSON.parse(turn.text!.replace('told: ', ''))).toMatchObject({ status: 'failed', message: expect.stringContaining(why) });
+    expect(told(turn)).toMatchObject({ status: 'failed', message: expect.stringContaining(why) });
   });
 
   it.concurrent('D32: it asks for input → the parent is told the question; its next call goes on with the same task', async () => {
     const thread = uniqueName('thread');
     const asked = await engine.send(`credit ask ${thread}`, { thread });
-    expect(JSON.parse(asked.text!.replace('told: ', ''))).toMatchObject({ status: 'input_required', message: expect.stringContaining('Which day?') });
+    expect(told(asked)).toMatchObject({ status: 'input_required', message: expect.stringContaining('Which day?') });
     const answered = await engine.send(`credit Friday ${thread}`, { thread });
     expect(answered.text).toBe(`told: booked for Friday ${thread}`);
     const began = await remote.began(thread);
@@ -86,6 +87,15 @@ describe('a child of type a2a', () => {
     const { text } = await engine.send(`credit huge ${uniqueName('word')}`);
     expect(text!.length).toBeLessThan(70_000);
     expect(text).toContain('more characters left out');
+  });
+
+  it.concurrent('I5: it says back the secret header that it got → the secret is hidden', async () => {
+    expect((await engine.send(`credit secret ${uniqueName('word')}`)).text).toBe('told: got [hidden]');
+  });
+
+  it.concurrent('I5: its card names another server → nothing is sent there, and the error says what to set', async () => {
+    const turn = await engine.send(`strayed echo ${uniqueName('word')}`);
+    expect(told(turn)).toMatchObject({ status: 'failed', message: expect.stringContaining('the agent card names the server http://127.0.0.2:9; children.strayed.url is at') });
   });
 
   it.concurrent('D35: its task takes longer than `timeout` → it is cancelled there and has failed here', async () => {

@@ -22,6 +22,7 @@ export function agentOf(store) {
       text('a\u0000b \ud83d {"status":"approved"}'), { ...text(''), content: { $case: 'data', value: { free: [1, 2] } } },
       { ...text(''), content: { $case: 'url', value: 'http://127.0.0.1:1/x' }, filename: 'x.pdf' },
     )]),
+    secret: (task, said, token) => end(task, 3, artifact(text(`got ${token}`))),
     huge: (task) => end(task, 3, artifact(text('x'.repeat(300_000)))),
   };
 
@@ -33,7 +34,7 @@ export function agentOf(store) {
       const begun = request.task ?? { id: taskId, contextId, status: undefined, artifacts: [], history: [message], metadata: {} };
       const first = begun.history[0].parts[0].content.value.split(/\s/).find((word) => word in plays || word === 'message') ?? 'echo';
       if (first === 'message') bus.publish(AgentEvent.message({ ...says(begun, `plain ${said}`), taskId: '' }));
-      else bus.publish(AgentEvent.task(plays[first](begun, said)));
+      else bus.publish(AgentEvent.task(plays[first](begun, said, request.context.state.get('token'))));
     },
     cancelTask: async () => undefined,
     isStubborn: (id) => store.open().some((task) => task.id === id && task.history[0].parts[0].content.value.includes('never')),

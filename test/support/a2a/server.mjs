@@ -12,7 +12,7 @@ import { storeOf } from './store.mjs';
 
 const [port, file, mode] = process.argv.slice(2);
 const faults = {};
-const context = () => new ServerCallContext({ requestedVersion: '1.0' });
+const context = (token) => new ServerCallContext({ requestedVersion: '1.0', state: new Map([['token', token]]) });
 const store = await storeOf(file, context, () => { if (faults.die) process.kill(process.pid, 'SIGKILL'); });
 const agent = agentOf(store);
 const url = `http://127.0.0.1:${port}`;
@@ -24,7 +24,7 @@ const card = {
 const handler = new DefaultRequestHandler(card, store, agent);
 const transport = new JsonRpcTransportHandler(handler);
 
-async function rpc(request, response) {
+async function rpc(request, response, token) {
   if (request.method === 'SendMessage') {
     if (faults.lost) return void (delete faults.lost, response.destroy());
     const known = mode === 'idempotent' ? await store.byMessage(request.params.message.messageId) : undefined;
@@ -33,7 +33,7 @@ async function rpc(request, response) {
   if (request.method === 'ListTasks' && faults.list === 'none') return json(response, { jsonrpc: '2.0', id: request.id, error: { code: -32601, message: 'Method not found' } });
   if (request.method === 'ListTasks' && faults.list === 'empty') return json(response, { jsonrpc: '2.0', id: request.id, result: { tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 } });
   if (request.method === 'CancelTask' && agent.isStubborn(request.params.id)) return json(response, { jsonrpc: '2.0', id: request.id, result: store.toJson(await store.load(request.params.id, context())) });
-  const answer = await transport.handle(request, context());
+  const answer = await transport.handle(request, context(token));
   if (request.method === 'SendMessage' && faults.drop) return void (delete faults.drop, response.destroy());
   json(response, answer);
 }
@@ -41,11 +41,13 @@ async function rpc(request, response) {
 async function control(request, body, response) {
   const path = `${request.method} ${request.url}`;
   if (path === 'GET /.well-known/agent-card.json') return json(response, card);
+  // A card that names another server.
+  if (path === 'GET /elsewhere/.well-known/agent-card.json') return json(response, { ...card, supportedInterfaces: [{ ...card.supportedInterfaces[0], url: 'http://127.0.0.2:9/rpc' }] });
   if (path === 'GET /log') return json(response, store.log());
   if (path === 'GET /open') return json(response, store.open().length);
   if (path === 'PUT /faults') return json(response, Object.assign(faults, JSON.parse(body)));
   if (path === 'PUT /release') return json(response, await agent.release(context()));
-  if (path === 'POST /rpc') return rpc(JSON.parse(body), response);
+  if (path === 'POST /rpc') return rpc(JSON.parse(body), response, request.headers['x-token']);
   response.writeHead(404).end();
 }
 
