@@ -84,7 +84,7 @@ export function failed(reason: string): RemoteOutcome {
 
 /** Stores how the call ended; nothing happens when a newer owner has it (D17). */
 export async function settle({ deps, key, generation }: RemoteStep, outcome: RemoteOutcome, physicalCallId = ''): Promise<void> {
-  if (outcome.question !== null) await keepQuestion(deps.pool, key, outcome.question);
+  if (outcome.question !== null) await keepQuestion(deps.pool, key, generation, outcome.question);
   const { state, result, reason } = outcome;
   await finishCall(deps.pool, { key, generation, physicalCallId, state, result, reason, inputTokens: 0, outputTokens: 0 });
 }

@@ -105,7 +105,10 @@ export async function recordTask(db: Db, key: string, taskId: string, physicalCa
   return rows[0]?.external_id ?? null;
 }
 
-/** Keeps the task that waits for an answer, for the next call of the same child in the same conversation. */
-export async function keepQuestion(db: Db, key: string, taskId: string): Promise<void> {
-  await db.query('update remote_call set question = $2 where key = $1', [key, taskId]);
+/** Keeps the task that waits for an answer, for the next call of the same child in the same conversation; only its owner may (D17). */
+export async function keepQuestion(db: Db, key: string, generation: number, taskId: string): Promise<void> {
+  await db.query(
+    `update remote_call r set question = $3 from ledger_entry e where r.key = $1 and e.key = r.key and e.generation = $2 and e.state = 'dispatched'`,
+    [key, generation, taskId],
+  );
 }
