@@ -36,5 +36,9 @@ export function toCallRef(call: Pick<JudgedCall, 'index' | 'name'>, turnId: stri
   if (call.name === ASK_USER) return { ...base, kind: 'input', timeoutMs: 0 };
   const child = definition.children.find((candidate) => candidate.name === call.name);
   const policy = definition.summary?.policy[call.name] ?? 'none';
-  return { ...base, kind: 'child', childAgent: child?.kind === 'agent', timeoutMs: CHILD_TIMEOUT_MS, summarize: policy !== 'none' };
+  return {
+    ...base, kind: 'child', childAgent: child?.kind === 'agent', summarize: policy !== 'none',
+    timeoutMs: child?.kind === 'a2a' || child?.kind === 'function' ? child.timeoutMs : CHILD_TIMEOUT_MS,
+    ...(child?.kind === 'a2a' ? { remote: true } : {}),
+  };
 }

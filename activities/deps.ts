@@ -1,3 +1,4 @@
+import type { FunctionOf, RemoteAgent } from '../children/types.js';
 import type { AgentDefinition } from '../contracts/definition.js';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Principal } from '../contracts/principal.js';
@@ -22,6 +23,8 @@ export interface ActivityDeps {
   statements: Pool;
   models: ModelProvider;
   adapterOf(effect: EffectDefinition): EffectAdapter;
+  remote: RemoteAgent;
+  functionOf: FunctionOf;
   /** Pinned definitions by digest; they never change, so they may be cached. Throws `NeedsMigration` for one that this build cannot use (D34). */
   definition(digest: string): Promise<AgentDefinition>;
   /** Who acts, from what the sender named (I9, `dev` auth). */

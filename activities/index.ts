@@ -1,10 +1,12 @@
 import * as compensate from './compensate.js';
 import * as byHand from './by-hand.js';
-import { callChild, finishChildAgent, startChildAgent } from './call-child.js';
+import { callChild } from './call-child.js';
 import { callModel } from './call-model.js';
 import { beating } from './beat.js';
+import { finishChildAgent, startChildAgent } from './child-agent.js';
 import { decide, editApproval, expireApproval } from './decide.js';
 import type { ActivityDeps } from './deps.js';
+import { endRemoteChild } from './end-remote-child.js';
 import { withFailureMapping } from './failure.js';
 import { outlastingOutage } from './insist.js';
 import * as lifecycle from './lifecycle.js';
@@ -21,7 +23,7 @@ export function createActivities(deps: ActivityDeps) {
     ...bind(deps, byHand),
     ...bind(deps, compensate),
     ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
-    ...bind(deps, beatingAll({ callModel, callChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects, migrateTurn })),
+    ...bind(deps, beatingAll({ callModel, callChild, endRemoteChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects, migrateTurn })),
   }, deps.log);
 }
 

@@ -26,6 +26,8 @@ export const ASK_SCHEMA: JsonObject = {
 
 export function schemaOf(definition: AgentDefinition, tool: string): JsonObject {
   if (tool === ASK_USER) return ASK_SCHEMA;
+  const child = definition.children.find((candidate) => candidate.name === tool);
+  if (child?.kind === 'function' && child.inputSchema !== null) return child.inputSchema;
   return effectOf(definition, tool)?.inputSchema ?? CHILD_SCHEMA;
 }
 

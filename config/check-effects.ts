@@ -1,10 +1,10 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { EffectConfig, HoldfastConfig } from '../contracts/config.js';
 import { placeholdersOf } from '../contracts/config-values.js';
 import type { Json } from '../contracts/json.js';
 import { mailSchema } from '../contracts/mail.js';
 import { sqlPlaceholders } from '../contracts/sql-template.js';
 import type { ConfigProblem } from './error.js';
+import { inputSchemaProblem } from './input-schema.js';
 import { suggestion } from './nearest.js';
 
 type Found = { key: string; message: string };
@@ -81,13 +81,8 @@ function placeholdersIn(value: Json): string[] {
 }
 
 function checkSchema({ input_schema: schema }: EffectConfig): Found[] {
-  if (schema.type !== 'object') return [{ key: 'input_schema.type', message: 'must be "object": arguments are always an object' }];
-  try {
-    new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
-    return [];
-  } catch (error) {
-    return [{ key: 'input_schema', message: `this is not a JSON Schema (2020-12): ${error instanceof Error ? error.message.slice(0, 300) : ''}` }];
-  }
+  const found = inputSchemaProblem(schema);
+  return found === null ? [] : [found];
 }
 
 function checkLookup(effect: HttpConfig): Found[] {

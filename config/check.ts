@@ -18,6 +18,7 @@ export function describeConfig(config: HoldfastConfig, settings: Settings, env: 
     app: config.app,
     models: Object.fromEntries(models),
     agents: config.agents,
+    children: config.children,
     effects: config.effects,
     work_memory: config.work_memory,
     secrets,

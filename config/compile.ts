@@ -6,6 +6,7 @@ import type { EffectDefinition } from '../contracts/effect.js';
 import type { Json } from '../contracts/json.js';
 import type { ModelDefinition } from '../contracts/model.js';
 import { canonicalJson } from '../domain/canonical.js';
+import { compileOtherChild } from './compile-child.js';
 import { compileEffect } from './compile-effect.js';
 import { apiKeyEnvOf } from './secrets.js';
 
@@ -43,7 +44,7 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
     name,
     instructions: agent.instructions,
     model: compileModel(name, agent.model, must(config.models[agent.model], agent.model)),
-    children: agent.children.map((child) => compileChild(child, must(config.agents[child], child), digestOf(child))),
+    children: agent.children.map((child) => compileChild(child, config, digestOf)),
     effects: agent.effects.map((effect) => compile(config, effect)),
     compensations: agent.effects.flatMap((effect) => compensationOf(config, effect) ?? []).filter((undo) => !agent.effects.includes(undo)).map((undo) => compile(config, undo)),
     maxSteps: agent.max_steps,
@@ -65,9 +66,12 @@ function compensationOf(config: HoldfastConfig, name: string): string | null {
   return Object.keys(config.effects).find((candidate) => config.effects[candidate]?.compensates === name) ?? null;
 }
 
-function compileChild(name: string, agent: AgentConfig, digest: string): ChildDefinition {
+function compileChild(name: string, config: HoldfastConfig, digestOf: (name: string) => string): ChildDefinition {
+  const other = config.children[name];
+  if (other !== undefined) return compileOtherChild(name, other);
+  const agent = must(config.agents[name], name);
   const description = agent.description ?? `Asks the agent "${name.replaceAll(/[_-]+/g, ' ')}".`;
-  return { name, kind: agent.kind, description, input: agent.input, digest };
+  return { name, kind: agent.kind, description, input: agent.input, digest: digestOf(name) };
 }
 
 /** Rules of other agents are left out: they do not change what this agent means. */

@@ -47,16 +47,15 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, where: string, s
   const key = dotted(issue.path);
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schema, issue.path, shown);
-    return issue.keys.map((name) => ({ where, key: dotted([...issue.path, name]), message: unknownKey(name, issue.path, known) }));
+    return issue.keys.map((name) => ({ where, key: dotted([...issue.path, name]), message: unknownKey(name, known) }));
   }
   if (issue.code === 'invalid_key') return [{ where, key, message: `this name is not allowed: ${issue.issues[0]?.message ?? ''}` }];
   const value = issue.path.reduce(below, shown);
   return [{ where, key: key === '' ? '(file)' : key, value: showValue(key, value), message: issue.message }];
 }
 
-function unknownKey(name: string, path: PropertyKey[], known: string[]): string {
+function unknownKey(name: string, known: string[]): string {
   if (LATER.has(name)) return 'is not available in this version';
-  if (name === 'children' && path.length === 0) return 'remote children are not available in this version; a child agent is an [agents.NAME]';
   return `unknown key${suggestion(name, known)}`;
 }
 

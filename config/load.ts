@@ -1,6 +1,7 @@
 import { configSchema } from '../contracts/config.js';
 import type { HoldfastConfig } from '../contracts/config.js';
 import { checkBudgets } from './check-budgets.js';
+import { checkChildren } from './check-children.js';
 import { checkEffects } from './check-effects.js';
 import { checkModels } from './check-models.js';
 import { checkWorkMemory } from './check-work-memory.js';
@@ -41,7 +42,7 @@ function complete(document: RawDocument, env: Env, agentId: string | undefined):
   const selected = agentId !== undefined && names.includes(agentId) ? agentId : undefined;
   return {
     file: document.file, dir: document.dir, app: { default_agent: defaultAgent(document.file, parsed.app.default_agent, names, selected) },
-    models: parsed.models, agents, effects, work_memory: parsed.work_memory,
+    models: parsed.models, agents, children: parsed.children, effects, work_memory: parsed.work_memory,
   };
 }
 
@@ -56,5 +57,5 @@ function defaultAgent(file: string, named: string | undefined, names: string[], 
 }
 
 function checkAll(config: HoldfastConfig): ConfigProblem[] {
-  return [...checkReferences(config), ...checkModels(config), ...checkEffects(config), ...checkBudgets(config), ...checkWorkMemory(config)];
+  return [...checkReferences(config), ...checkChildren(config), ...checkModels(config), ...checkEffects(config), ...checkBudgets(config), ...checkWorkMemory(config)];
 }

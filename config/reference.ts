@@ -15,12 +15,12 @@ This file is generated from the schemas (\`node dist/config/reference.js\`); do 
 effect, with secrets masked.
 
 - **Durations** are text: \`"500ms"\`, \`"10s"\`, \`"15m"\`, \`"24h"\`, \`"7d"\`.
-- **Names** of agents, models and effects are letters, digits, \`_\` and \`-\`, at most 64, starting with a letter. A child and an effect of
-  one agent must not share a name; \`ask_user\` is taken.
+- **Names** of agents, models, children and effects are letters, digits, \`_\` and \`-\`, at most 64, starting with a letter. A child and an effect of
+  one agent must not share a name, nor may an agent and a \`[children.NAME]\`; \`ask_user\` is taken.
 - **Addresses**: in \`url\` and \`base_url\`, \`\${NAME}\` and \`\${NAME:-default}\` are replaced by environment variables; an empty variable counts as
   unset. Addresses are stored with the definition of an agent and are shown, so they hold no user, password or other secret.
 - **Secrets** come from the environment only. The file names the variable (\`api_key_env\`, \`headers_env\`); a worker does not start while one is missing.
-- **Paths** (\`instructions_file\`, \`input_schema_file\`) are relative to the configuration file.
+- **Paths** (\`instructions_file\`, \`input_schema_file\`, \`module\`) are relative to the configuration file.
 `;
 
 const ENVIRONMENT = `## Environment variables

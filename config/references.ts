@@ -6,8 +6,10 @@ import { suggestion } from './nearest.js';
 /** Names that mean nothing, names that mean two things, and agents that would call themselves. */
 export function checkReferences(config: HoldfastConfig): ConfigProblem[] {
   const agents = Object.keys(config.agents);
-  const known = { children: agents, effects: Object.keys(config.effects), model: Object.keys(config.models) };
-  const problems: ConfigProblem[] = [];
+  const known = { children: [...agents, ...Object.keys(config.children)], effects: Object.keys(config.effects), model: Object.keys(config.models) };
+  const problems: ConfigProblem[] = agents
+    .filter((name) => Object.hasOwn(config.children, name))
+    .map((name) => problem(config, `children.${name}`, 'there is an agent of this name too; a child needs a name of its own'));
   for (const [name, agent] of Object.entries(config.agents)) {
     const key = `agents.${name}`;
     for (const kind of ['children', 'effects'] as const) {

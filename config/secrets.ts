@@ -18,7 +18,7 @@ export function apiKeyEnvOf(model: ModelConfig): string | null {
   return model.api_key_env ?? DEFAULT_KEY[model.provider];
 }
 
-/** Models and effects that an agent uses; others may lack their secrets. */
+/** Models, children and effects that an agent uses; others may lack their secrets. */
 export function neededSecrets(config: HoldfastConfig): NeededSecret[] {
   const agents = Object.values(config.agents);
   const usedModels = new Set(agents.map((agent) => agent.model));
@@ -30,7 +30,10 @@ export function neededSecrets(config: HoldfastConfig): NeededSecret[] {
   const effects = Object.entries(config.effects)
     .filter(([name]) => usedEffects.has(name))
     .flatMap(([name, effect]) => variablesOf(effect).map(([key, variable]) => ({ key: `effects.${name}.${key}`, variable })));
-  return [...models, ...effects];
+  const usedChildren = new Set(agents.flatMap((agent) => agent.children));
+  const children = Object.entries(config.children).flatMap(([name, child]): NeededSecret[] =>
+    (child.type === 'a2a' && usedChildren.has(name) ? Object.entries(child.headers_env).map(([header, variable]) => ({ key: `children.${name}.headers_env.${header}`, variable })) : []));
+  return [...models, ...children, ...effects];
 }
 
 function variablesOf(effect: EffectConfig): [string, string][] {

@@ -69,7 +69,7 @@ export const agentConfigSchema = z.strictObject({
   instructions_file: pathSchema.optional().describe('File that holds the system text, relative to the configuration file'),
   description: textSchema.optional().describe('What it does, as its parent agents see it. Default: from its name'),
   model: agentNameSchema.default('default').describe('Name of a `[models.NAME]`'),
-  children: z.array(agentNameSchema).default([]).describe('Agents that it may call'),
+  children: z.array(agentNameSchema).default([]).describe('Agents and other children (`[children.NAME]`) that it may call'),
   effects: z.array(agentNameSchema).default([]).describe('Effects that it may cause'),
   max_steps: z.int().min(1).max(1000).default(20).describe('Model calls of one turn, corrections included'),
   context_turns: z.int().min(0).max(1000).default(6).describe('Earlier turns in the bounded conversation of `input = "conversation"` children'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentConfigSchema, modelConfigSchema } from './config-agent.js';
+import { childConfigSchema } from './config-child.js';
 import { effectConfigSchema } from './config-effect.js';
 import { agentNameSchema } from './turn.js';
 
@@ -22,6 +23,7 @@ export const configSchema = z.strictObject({
   app: appSchema.prefault({}).describe('The application'),
   models: z.record(agentNameSchema, modelConfigSchema).default({}).describe('How to reach models'),
   agents: z.record(agentNameSchema, agentConfigSchema).default({}).describe('Agents, and the children of agents'),
+  children: z.record(agentNameSchema, childConfigSchema).default({}).describe('Children that are no agents of this file: remote agents and functions (D32)'),
   effects: z.record(agentNameSchema, effectConfigSchema).default({}).describe('Actions on external systems'),
   work_memory: workMemorySchema.prefault({}).describe('Summaries of work done by children (document 3)'),
 });
@@ -29,6 +31,7 @@ export const configSchema = z.strictObject({
 export type ConfigInput = z.output<typeof configSchema>;
 export type ModelConfig = ConfigInput['models'][string];
 export type AgentConfig = Omit<ConfigInput['agents'][string], 'instructions' | 'instructions_file' | 'kind'> & { instructions: string; kind: 'model' | 'agent' };
+export type ChildConfig = ConfigInput['children'][string];
 type EffectInput = ConfigInput['effects'][string];
 /** Effect by effect type, with its schema read. */
 export type EffectConfig = EffectInput extends infer E ? (E extends EffectInput ? Omit<E, 'input_schema' | 'input_schema_file'> & { input_schema: NonNullable<EffectInput['input_schema']> } : never) : never;
@@ -43,6 +46,7 @@ export interface HoldfastConfig {
   app: { default_agent: string };
   models: Record<string, ModelConfig>;
   agents: Record<string, AgentConfig>;
+  children: Record<string, ChildConfig>;
   effects: Record<string, EffectConfig>;
   work_memory: ConfigInput['work_memory'];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentDefinition } from './definition.js';
+import type { AgentDefinition, ChildDefinition } from './definition.js';
 import type { EffectDefinition } from './effect.js';
 import { jsonObjectSchema } from './json.js';
 import type { ModelDefinition } from './model.js';
@@ -74,11 +74,19 @@ const effectSchema: z.ZodType<EffectDefinition> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('function'), ...common, ...plain, function: z.strictObject({ module: z.string(), export: z.string() }) }),
 ]);
 
+const child = { name: z.string(), description: z.string(), input: z.enum(['context', 'conversation']) };
+
+const childSchema: z.ZodType<ChildDefinition> = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['model', 'agent']), ...child, digest: z.string() }),
+  z.strictObject({ kind: z.literal('a2a'), ...child, url: z.string(), headersEnv: headers, timeoutMs: z.number(), pollMs: z.number(), idempotent: z.boolean() }),
+  z.strictObject({ kind: z.literal('function'), ...child, module: z.string(), export: z.string(), inputSchema: jsonObjectSchema.nullable(), timeoutMs: z.number() }),
+]);
+
 const limit = z.number().nullable();
 
 export const agentDefinitionSchema: z.ZodType<AgentDefinition> = z.strictObject({
   name: z.string(), instructions: z.string(), model: modelSchema,
-  children: z.array(z.strictObject({ name: z.string(), kind: z.enum(['model', 'agent']), description: z.string(), input: z.enum(['context', 'conversation']), digest: z.string() })),
+  children: z.array(childSchema),
   effects: z.array(effectSchema), compensations: z.array(effectSchema).default([]), maxSteps: z.number(), askUser: z.boolean(),
   memory: z.strictObject({ backend: z.enum(['off', 'postgres']), windowSize: z.number(), historyAware: z.boolean() }),
   contextTurns: z.number(), contextRoles: z.array(z.enum(['user', 'assistant'])),

@@ -1,17 +1,49 @@
 import type { BudgetPolicy } from './budget.js';
 import type { EffectDefinition } from './effect.js';
+import type { JsonObject } from './json.js';
 import type { ModelDefinition } from './model.js';
 
 export type ChildInput = 'context' | 'conversation';
 
-/** A child as its parent sees it. `digest` pins the child agent's own definition (D34). */
-export interface ChildDefinition {
+/** One line of the bounded conversation that a child with `input = "conversation"` is given (W2). */
+export interface ConversationLine {
+  role: 'user' | 'assistant';
+  text: string;
+}
+
+interface ChildCommon {
   name: string;
-  kind: 'model' | 'agent';
   description: string;
   input: ChildInput;
+}
+
+/** One prompted call, or a turn of its own. `digest` pins the child agent's own definition (D34). */
+export interface AgentChild extends ChildCommon {
+  kind: 'model' | 'agent';
   digest: string;
 }
+
+/** A remote agent. `headersEnv` names variables, never secrets; `idempotent`: it starts nothing new for a message id that it has seen (D13). Times in milliseconds. */
+export interface A2aChild extends ChildCommon {
+  kind: 'a2a';
+  url: string;
+  headersEnv: Record<string, string>;
+  timeoutMs: number;
+  pollMs: number;
+  idempotent: boolean;
+}
+
+/** A function of the application. `module` is relative to the configuration file; `inputSchema` null: one text, like other children. */
+export interface FunctionChild extends ChildCommon {
+  kind: 'function';
+  module: string;
+  export: string;
+  inputSchema: JsonObject | null;
+  timeoutMs: number;
+}
+
+/** A child as its parent sees it (D32). */
+export type ChildDefinition = AgentChild | A2aChild | FunctionChild;
 
 /** Which child calls are summarised and from what evidence (W6, W7). */
 export interface SummaryPolicy {

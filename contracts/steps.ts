@@ -40,6 +40,8 @@ export interface CallRef {
   name: string;
   /** A child that is an agent runs as a workflow of its own. */
   childAgent: boolean;
+  /** A child that is a remote agent: what it was told to do goes on without us, and is ended after a cancel (D27). */
+  remote?: boolean;
   sequential: boolean;
   needsApproval: boolean;
   /** A target condition is checked right before each dispatch (D25). */

@@ -62,6 +62,11 @@ export function approvalIdOf(key: string): string {
   return `apr-${key}`;
 }
 
+/** Id under which a remote agent knows one conversation with one of its children: the same on every call (D32). */
+export function contextIdOf(agent: string, threadId: string, child: string, sha256Hex: Sha256Hex): string {
+  return `holdfast-${sha256Hex(JSON.stringify([agent, threadId, child])).slice(0, 40)}`;
+}
+
 /** Id of a call in a transcript: short enough for every provider and unique in the conversation (D11). */
 export function transcriptCallId(turnId: string, step: number, index: number): string {
   return `c_${turnId.slice(1, 17)}_${step}_${index}`;

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '../contracts/definition.js';
+import type { AgentDefinition, ConversationLine } from '../contracts/definition.js';
 import type { Message } from '../contracts/message.js';
 import type { ReplyProblem } from '../contracts/steps.js';
 
@@ -34,12 +34,16 @@ export function systemPrompt(parts: SystemParts): string {
   return sections.filter((section) => section !== '').join('\n\n');
 }
 
-/** The bounded conversation that a child with `input = "conversation"` sees before its request (W2). */
-export function childText(request: string, prior: Message[], context: { turns: number; roles: ('user' | 'assistant')[] }): string {
+/** The bounded conversation that a child with `input = "conversation"` sees next to its request (W2). */
+export function boundedConversation(prior: Message[], context: { turns: number; roles: ('user' | 'assistant')[] }): ConversationLine[] {
   const users = prior.flatMap((message, i) => (message.role === 'user' ? [i] : []));
   const from = users.at(-context.turns) ?? 0;
-  const lines = prior.slice(context.turns === 0 ? prior.length : from).flatMap((message) =>
+  return prior.slice(context.turns === 0 ? prior.length : from).flatMap((message) =>
     message.role !== 'tool' && context.roles.includes(message.role) && message.text.trim() !== '' ? [{ role: message.role, text: message.text }] : [],
   );
-  return lines.length === 0 ? request : `[earlier conversation]\n${JSON.stringify(lines)}\n\n[current request]\n${request}`;
+}
+
+/** The one text of a child: its request, after the conversation that it may see. */
+export function childText(request: string, conversation: ConversationLine[]): string {
+  return conversation.length === 0 ? request : `[earlier conversation]\n${JSON.stringify(conversation)}\n\n[current request]\n${request}`;
 }

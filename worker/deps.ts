@@ -2,6 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
 import { roleSchema, userSchema } from '../contracts/principal.js';
+import { createA2a } from '../children/a2a/adapter.js';
+import type { FunctionOf } from '../children/types.js';
 import { adapterOf } from '../effects/registry.js';
 import type { Adapters } from '../effects/registry.js';
 import { createProviders } from '../providers/registry.js';
@@ -20,16 +22,20 @@ export interface WorkerParts {
   adapters: Adapters;
   /** Value of an environment variable that a definition names; definitions never hold the secret itself. */
   secrets(envName: string): string | undefined;
+  /** Functions of the application that are children (D32). */
+  functionOf: FunctionOf;
 }
 
 /** The real dependencies of activities. A test replaces single ones; nothing else differs. */
-export function createDeps({ pool, databases, ledgerDsn, client, log, adapters, secrets }: WorkerParts): ActivityDeps {
+export function createDeps({ pool, databases, ledgerDsn, client, log, adapters, secrets, functionOf }: WorkerParts): ActivityDeps {
   return {
     pool,
     statements: databases.pool(ledgerDsn),
     log,
     models: createProviders({ secrets }),
     adapterOf: (effect) => adapterOf(adapters, effect),
+    remote: createA2a(secrets),
+    functionOf,
     definition: definitionCache(pool),
     principal: (as) => ({ user: userSchema.parse(as ?? 'dev'), roles: [...roleSchema.options] }),
     probe: async () => undefined,

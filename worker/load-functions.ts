@@ -1,12 +1,10 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { CompiledAgents } from '../config/compile.js';
 import type { ConfigProblem } from '../config/error.js';
 import { throwProblems } from '../config/error.js';
-import { suggestion } from '../config/nearest.js';
 import type { FunctionEffect } from '../contracts/effect.js';
 import type { FindFunctions } from '../effects/function/adapter.js';
 import type { DefinedEffect } from '../effects/function/define.js';
+import { ModuleProblem, loadExport } from './modules.js';
 
 type Loaded = { effect: DefinedEffect } | { problem: Omit<ConfigProblem, 'where'> };
 
@@ -29,14 +27,13 @@ function placeOf({ function: { module, export: name } }: FunctionEffect): string
 async function loadEffect(effect: FunctionEffect, dir: string): Promise<Loaded> {
   const { module, export: name } = effect.function;
   const problem = (key: string, message: string): Loaded => ({ problem: { key: `effects.${effect.name}.${key}`, message } });
-  let exports: Record<string, unknown>;
+  let value: unknown;
   try {
-    exports = (await import(pathToFileURL(resolve(dir, module)).href)) as Record<string, unknown>;
+    value = await loadExport(dir, module, name);
   } catch (error) {
-    return problem('module', `${module} cannot be loaded: ${reasonOf(error)}`);
+    if (error instanceof ModuleProblem) return problem(error.part, error.message);
+    throw error;
   }
-  if (!Object.hasOwn(exports, name)) return problem('export', `${module} exports nothing named "${name}"${suggestion(name, Object.keys(exports))}`);
-  const value = exports[name];
   if (!isEffect(value)) return problem('export', `"${name}" of ${module} is not an effect; make it with defineEffect`);
   const mismatch = capabilityProblem(effect, value);
   return mismatch === null ? { effect: value } : problem(mismatch.key, mismatch.message);
@@ -53,10 +50,4 @@ function capabilityProblem(effect: FunctionEffect, functions: DefinedEffect): { 
   if (effect.lookup === null && functions.lookup !== undefined) return { key: 'lookup', message: `is missing, but ${module} has a lookup; declare what its answers prove, or remove it` };
   const asked = (['preview', 'precondition'] as const).find((part) => effect.approval?.[part] != null && functions[part] === undefined);
   return asked === undefined ? null : { key: `approval.${asked}`, message: `is declared, but ${module} has no ${asked}; write one or leave the key out` };
-}
-
-/** First line only: an import's error may quote source text. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return (message.split('\n')[0] ?? '').slice(0, 300);
 }

@@ -14,6 +14,7 @@ import { createPool } from '../store/pool.js';
 import type { Pool } from '../store/pool.js';
 import { createAdapters, type WorkerAdapters } from './adapters.js';
 import { BUNDLE_PATH } from './bundle.js';
+import { loadChildFunctions } from './child-functions.js';
 import { createDeps } from './deps.js';
 import { loadFunctions } from './load-functions.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
@@ -48,6 +49,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   const { settings, compiled } = options;
   quietRuntime(options.log);
   const functions = await loadFunctions(compiled);
+  const functionOf = await loadChildFunctions(compiled);
   const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
   const databases = createDatabases({ max: settings.postgres.poolMax });
   const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
@@ -60,7 +62,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
     const adapters = createAdapters({ secrets: options.secrets, functions, log: options.log, databases, ledgerDsn: settings.postgres.dsn });
-    const worker = await createWorker(options, { connection, client, pool, databases, adapters });
+    const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log: options.log, secrets: options.secrets, functionOf, adapters: adapters.adapters }));
     void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => [...definition.effects, ...definition.compensations]).map((effect) => [effect.name, effect])).values()]);
     const running = run(worker, { connection, pool, databases, adapters });
     await wakeUnmigrated(client, pool, options.log);
@@ -79,8 +81,7 @@ interface Parts {
   adapters: WorkerAdapters;
 }
 
-async function createWorker({ settings, log, secrets, adjust }: WorkerOptions, { connection, client, pool, databases, adapters }: Parts & { client: Client }): Promise<Worker> {
-  const deps = createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log, secrets, adapters: adapters.adapters });
+async function createWorker({ settings, adjust }: WorkerOptions, connection: NativeConnection, deps: ActivityDeps): Promise<Worker> {
   return Worker.create({
     connection,
     namespace: settings.temporal.namespace,

@@ -37,15 +37,18 @@ const HEARTBEAT_TIMEOUT = '2500ms';
 const MARGIN_MS = 45_000;
 
 /** Model calls and children: safe to repeat under their key, so Temporal retries them, bounded (D12). */
-export function repeatable(timeoutMs: number, summary: string) {
+export function repeatable(timeoutMs: number, summary: string, maximumAttempts = 5) {
   return proxyActivities<Activities>({
     startToCloseTimeout: timeoutMs + MARGIN_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
-    retry: { initialInterval: '500ms', maximumInterval: '30s', backoffCoefficient: 2, maximumAttempts: 5 },
+    retry: { initialInterval: '500ms', maximumInterval: '30s', backoffCoefficient: 2, maximumAttempts },
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary,
   });
 }
+
+/** Tries of a call of a remote agent: each looks before it sends (D13), and a long task may outlive many workers. */
+export const REMOTE_ATTEMPTS = 20;
 
 /** Effects: Temporal never retries one; what follows a lost try is decided by looking first (D13). */
 export function once(timeoutMs: number, summary: string) {

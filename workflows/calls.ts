@@ -1,6 +1,6 @@
-import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, ParentClosePolicy, getExternalWorkflowHandle, isCancellation, startChild } from '@temporalio/workflow';
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
-import { checkpoint, repeatable, store } from './activities.js';
+import { REMOTE_ATTEMPTS, checkpoint, reading, repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
 import { withDefinition } from './definition.js';
 import { Rollover } from './session.js';
@@ -23,6 +23,7 @@ async function runChild(session: Session, turn: TurnProgress, call: CallProgress
     await withDefinition(session, key, () => askChild(session, call, scope));
   } catch (error) {
     if (error instanceof Rollover) throw error;
+    if (call.ref.remote === true) await endRemote(session, turn, call, error);
     if (isCancellation(error) || turn.cancelled) return;
     await session.activity(() => store.giveUpCall({ key, reason: failureText(error) }));
     return;
@@ -34,20 +35,40 @@ async function runChild(session: Session, turn: TurnProgress, call: CallProgress
 function askChild(session: Session, call: CallProgress, scope: CancellationScope): Promise<void> {
   const { key, timeoutMs, name, childAgent } = call.ref;
   if (childAgent) return session.activity(() => scope.run(() => runChildAgent(key)));
-  return session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`).callChild({ key, timeoutMs })));
+  return session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`, call.ref.remote === true ? REMOTE_ATTEMPTS : undefined).callChild({ key, timeoutMs })));
 }
 
-/** A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). */
+/** Nobody waits for the remote agent any more: its task is ended, as far as it lets itself be ended (D27). */
+async function endRemote(session: Session, turn: TurnProgress, { ref }: CallProgress, error: unknown): Promise<void> {
+  const cancelled = isCancellation(error) || turn.cancelled;
+  const reason = cancelled ? 'The turn was cancelled.' : failureText(error);
+  try {
+    await session.activity(() => reading(`end the task of ${ref.name}`).endRemoteChild({ key: ref.key, cancelled, reason }));
+  } catch (failure) {
+    await session.activity(() => store.giveUpCall({ key: ref.key, reason: `${reason} It is not known whether the remote agent still works on it: ${failureText(failure)}` }));
+  }
+}
+
+/**
+ * A child agent is a workflow with its own turn, effects and approvals (D32). Its cancel is waited for (D27). It is told by its id alone: Temporal's
+ * own cancel of a child goes to the first run, which is not there any more once the child has continued as new (D1).
+ */
 async function runChildAgent(key: string): Promise<void> {
   const child = await store.startChildAgent({ key });
-  await executeChild(CHILD_AGENT, {
-    workflowId: child.workflowId,
-    args: [child],
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+  const scope = CancellationScope.current();
+  if (scope.consideredCancelled) throw new CancelledFailure('the turn was cancelled before its child began');
+  let open = true;
+  await CancellationScope.nonCancellable(async () => {
+    const handle = await startChild(CHILD_AGENT, {
+      workflowId: child.workflowId, args: [child], workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT, parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    });
+    scope.cancelRequested.catch(async () => {
+      // A child that has just ended cannot be told any more, and need not be.
+      if (open) await getExternalWorkflowHandle(child.workflowId).cancel().catch(() => undefined);
+    });
+    await handle.result().finally(() => { open = false; });
+    await store.finishChildAgent({ key, childTurnId: child.turnId });
   });
-  await CancellationScope.nonCancellable(() => store.finishChildAgent({ key, childTurnId: child.turnId }));
 }
 
 /** Waits for new input of the conversation; it becomes the result of the call (D4). An input that is no new one is no answer. */

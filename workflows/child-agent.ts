@@ -12,10 +12,9 @@ export async function childAgent(child: ChildRef, carried?: Carried): Promise<vo
   const session = new Session({ agent: child.agent, threadId: child.threadId }, carried ?? null, { oneTurn: true });
   const scope = new CancellationScope();
   registerHandlers(session, () => scope.cancel());
-  CancellationScope.current().cancelRequested.catch(async () => {
-    await session.activity(() => store.cancel({ turnId: child.turnId, reason: 'the parent turn was cancelled', workflowId: child.workflowId }));
-    session.cancel(child.turnId);
-    scope.cancel();
+  let cancelling = Promise.resolve();
+  CancellationScope.current().cancelRequested.catch(() => {
+    cancelling = cancelTurn(session, child, scope);
   });
   await CancellationScope.nonCancellable(async () => {
     try {
@@ -25,9 +24,17 @@ export async function childAgent(child: ChildRef, carried?: Carried): Promise<vo
       if (!(error instanceof Rollover)) throw error;
       await session.noted();
       await condition(allHandlersFinished);
+      // Last: the new run hears of a cancel of this one only by what is carried over.
+      await cancelling;
       await continueAsNew<typeof childAgent>(child, session.carry());
     }
   });
+}
+
+async function cancelTurn(session: Session, child: ChildRef, scope: CancellationScope): Promise<void> {
+  await session.activity(() => store.cancel({ turnId: child.turnId, reason: 'the parent turn was cancelled', workflowId: child.workflowId }));
+  session.cancel(child.turnId);
+  scope.cancel();
 }
 
 async function oneTurn(session: Session, child: ChildRef, scope: CancellationScope): Promise<void> {

@@ -5,7 +5,7 @@ export interface CallFinish {
   key: string;
   generation: number;
   physicalCallId: string;
-  state: 'succeeded' | 'failed';
+  state: 'succeeded' | 'failed' | 'cancelled';
   result: Json;
   reason: string | null;
   inputTokens: number;

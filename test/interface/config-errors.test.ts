@@ -18,7 +18,7 @@ const ONE_MESSAGE: [string, string, string][] = [
   ['a budget in dollars over a model without a price', `${broken('provider = "offline"', 'provider = "openai_compatible"\nbase_url = "http://127.0.0.1:1"\nmodel = "m"')}\n[agents.main.budget]\ncost_usd = 1\n`, 'holdfast.toml: agents.main.budget.cost_usd: cannot be counted: give models.default a price, such as { input = 0.5, output = 1.5 } (US dollars for a million tokens)'],
   ['more calls for an unknown outcome than its approval permits', `${RIGHT}\n[effects.reserve.unknown]\nretry = { max_attempts = 3 }\n[effects.reserve.approval]\nattempts = 2\n`, 'holdfast.toml: effects.reserve.approval.attempts: is 2, but unknown.retry asks for up to 3 calls; make both the same'],
   ['a missing key', broken('type = "http"', ''), 'holdfast.toml: effects.reserve.type: is missing; allowed: "http", "postgres", "smtp", "mcp", "function"'],
-  ['an unknown key of the document', `${RIGHT}\n[agent.x]\n`, 'holdfast.toml: agent: unknown key; did you mean "agents"? (allowed: app, models, agents, effects, work_memory)'],
+  ['an unknown key of the document', `${RIGHT}\n[agent.x]\n`, 'holdfast.toml: agent: unknown key; did you mean "agents"? (allowed: app, models, agents, children, effects, work_memory)'],
   ['a bad duration', broken(URL_LINE, `${URL_LINE}\ntimeout = "10 seconds"`),
     'holdfast.toml: effects.reserve.timeout = "10 seconds": must be a duration such as "500ms", "10s", "15m", "24h" or "7d"'],
   ['a duration as a number', broken(URL_LINE, `${URL_LINE}\ntimeout = 10`),
@@ -99,9 +99,8 @@ describe('I5: bad configuration has one clear message', () => {
     expect(problemOf(broken(MAIN, `${MAIN}\n${key} = {}`))).toBe(`holdfast.toml: agents.main.${key}: is not available in this version`);
   });
 
-  it('I5b: long-term memory and remote children are not available in this version', () => {
+  it('I5b: long-term memory is not available in this version', () => {
     expect(problemOf(`${RIGHT}\n[long_term_memory]\n`)).toBe('holdfast.toml: long_term_memory: is not available in this version');
-    expect(problemOf(`${RIGHT}\n[children.credit]\ntype = "a2a"\n`)).toMatch(/^holdfast\.toml: children: remote children are not available in this version/);
   });
 
   it.each(['in-memory', 'in_memory'])('C1: backend "%s" is refused and the right way is named', (spelling) => {

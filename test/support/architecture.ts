@@ -23,7 +23,7 @@ export interface Zone {
 const PLAIN = { node: true, env: false };
 const PROGRAM = { node: true, env: true };
 
-/** The arrows of the design: `contracts ← domain ← workflows`, `… ← store, providers, effects ← activities ← worker`, `… ← client ← api, cli`. */
+/** The arrows of the design: `contracts ← domain ← workflows`, `… ← store, providers, effects, children ← activities ← worker`, `… ← client ← api, cli`. */
 export const ZONES: Record<string, Zone> = {
   contracts: { folders: [], packages: ['zod'], node: false, env: false },
   domain: { folders: ['contracts'], packages: ['lossless-json'], node: false, env: false },
@@ -31,10 +31,11 @@ export const ZONES: Record<string, Zone> = {
   store: { folders: ['contracts', 'domain'], packages: ['pg'], ...PLAIN },
   providers: { folders: ['contracts', 'domain'], ...PLAIN },
   effects: { folders: ['contracts', 'domain'], ...PLAIN },
+  children: { folders: ['contracts', 'domain'], ...PLAIN },
   config: { folders: ['contracts', 'domain'], ...PLAIN },
-  activities: { folders: ['contracts', 'domain', 'store', 'providers', 'effects'], ...PLAIN },
+  activities: { folders: ['contracts', 'domain', 'store', 'providers', 'effects', 'children'], ...PLAIN },
   client: { folders: ['contracts', 'domain', 'store', 'workflows/messages'], ...PLAIN },
-  worker: { folders: ['contracts', 'domain', 'store', 'providers', 'effects', 'config', 'activities', 'workflows/messages'], ...PROGRAM },
+  worker: { folders: ['contracts', 'domain', 'store', 'providers', 'effects', 'children', 'config', 'activities', 'workflows/messages'], ...PROGRAM },
   api: { folders: ['contracts', 'domain', 'client'], ...PROGRAM },
   dev: { folders: ['store'], ...PROGRAM },
   // `effects/capabilities` is data here: the capability table that the CLI shows (D19).
@@ -65,11 +66,11 @@ export function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
+/** The only file that may load modules of the application, by names that stand in the configuration. */
+const LOADER = 'worker/modules.ts';
+
 /** Stands for a name that is only known when the program runs. */
 const COMPUTED = 'a computed name';
-
-/** Loads the modules that the configuration names (D20); everything else knows its modules when it is built. */
-const LOADER = 'worker/load-functions.ts';
 
 interface Import {
   from: string;
@@ -91,8 +92,7 @@ export function zoneProblems(file: string, text: string): string[] {
 
 function importProblem(file: string, { from, typeOnly }: Import, zone: Zone): string | null {
   const folder = file.split('/')[0];
-  if (from === COMPUTED && file === LOADER) return null;
-  if (from === COMPUTED) return 'loads a module by a computed name, which nobody can check';
+  if (from === COMPUTED) return file === LOADER ? null : 'loads a module by a computed name, which nobody can check';
   if (!from.startsWith('.')) return packageProblem(from, zone, folder);
   const target = posix.join(posix.dirname(file), from).replace(/\.(js|ts|mjs)$/, '');
   const within = (places: string[]) => places.some((place) => target === place || target.startsWith(`${place}/`));

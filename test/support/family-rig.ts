@@ -57,6 +57,7 @@ const SCRIPT = plays({
   nested: [asks(['lead', 'leadGuard']), retell], leadGuard: [asks(['desk', 'deskGuard deep']), retell],
   deepBook: [asks(['lead', 'leadBook']), retell], leadBook: [asks(['desk', 'deskBook']), retell],
   deskBook: [{ calls: [call('reserve')] }, retell], deskGuard: [{ calls: [call('guarded')] }, retell],
+  hang: [asks(['narrow', 'hangs']), retell], hangs: [{ hang: true }], deepHang: [asks(['lead', 'leadHang']), retell], leadHang: [asks(['desk', 'hangs']), retell],
   refuse: [asks(['narrow', 'refusal']), retell], refusal: [{ refusal: 'no' }, { refusal: 'no' }, { refusal: 'no' }],
   down: [asks(['narrow', 'denied']), retell], denied: [{ status: 403, text: 'no' }],
   endless: [asks(['desk', 'deskEndless']), retell],
@@ -66,9 +67,10 @@ const SCRIPT = plays({
   resolve: [asks(['reader', 'Take that one']), retell], narrow: [asks(['narrow', 'Take this one']), retell],
 });
 
-export async function startFamily(): Promise<Family> {
+/** `env`: of the engine, for instance another Temporal. */
+export async function startFamily(env: Record<string, string> = {}): Promise<Family> {
   const [model, booking] = await Promise.all([startFakeModel(), startBooking()]);
-  const engine = await startEngine(familyToml(model.url, booking.url));
+  const engine = await startEngine(familyToml(model.url, booking.url), env);
   model.script(SCRIPT);
   return {
     model, booking, engine,

@@ -161,6 +161,17 @@ describe('cancel of the parent', () => {
     expect(await family.booking.posts()).toMatchObject({ [end.effects[0]!.key]: 1 });
   });
 
+  it.each(['hang', 'deepHang'])('D27: while the model call of a child hangs (`%s`) → the call is given up at once, and every turn ends as cancelled', async (play) => {
+    const { turnId } = await family.begin(play);
+    const leaf = await waitFor(async () => (await family.children(turnId)).find(({ agent }) => agent !== 'lead'), { what: 'the child' });
+    const asked = () => family.engine.pool.query(`select from physical_call where key like $1 || '.%'`, [leaf.turnId]);
+    await waitFor(async () => (await asked()).rowCount === 1, { what: 'its model call' });
+    expect(await family.engine.client.cancel(turnId, { as: 'tester' })).toMatchObject({ result: 'cancelling' });
+    expect(await family.engine.settled(turnId, 15_000)).toMatchObject({ status: 'cancelled', effects: [] });
+    expect(new Set((await family.children(turnId)).map((child) => child.status))).toEqual(new Set(['cancelled']));
+    expect((await asked()).rowCount).toBe(1);
+  });
+
   it('D6: all of this → the model never got a transcript that a strict provider refuses', () => {
     expect(family.model.violations).toEqual([]);
   });
