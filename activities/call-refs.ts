@@ -37,7 +37,7 @@ export function toCallRef(call: Pick<JudgedCall, 'index' | 'name'>, turnId: stri
   const child = definition.children.find((candidate) => candidate.name === call.name);
   const policy = definition.summary?.policy[call.name] ?? 'none';
   return {
-    ...base, kind: 'child', childAgent: child?.kind === 'agent', summarize: policy !== 'none',
+    ...base, kind: 'child', childAgent: child?.kind === 'agent', detached: child?.kind === 'agent' && child.detached !== null, summarize: policy !== 'none',
     timeoutMs: child?.kind === 'a2a' || child?.kind === 'function' ? child.timeoutMs : CHILD_TIMEOUT_MS,
     ...(child?.kind === 'a2a' ? { remote: true } : {}),
   };

@@ -42,12 +42,14 @@ export async function finishChildAgent(deps: ActivityDeps, input: { key: string;
   });
 }
 
-async function agentCall(deps: ActivityDeps, key: string): Promise<ChildCall<AgentChild>> {
+/** A stored call of a child that is an agent. */
+export async function agentCall(deps: ActivityDeps, key: string): Promise<ChildCall<AgentChild>> {
   const call = await childCall(deps, key);
   if (call.child.kind !== 'agent') throw new Error(`child ${call.child.name} is no agent`);
   return { ...call, child: call.child };
 }
 
-function claimOf(key: string, { turnId, step, idx, name, definitionDigest }: Pick<StoredCall, 'turnId' | 'step' | 'idx' | 'name' | 'definitionDigest'>): CallClaim {
+/** The claim of a call that pays for nothing itself. */
+export function claimOf(key: string, { turnId, step, idx, name, definitionDigest }: Pick<StoredCall, 'turnId' | 'step' | 'idx' | 'name' | 'definitionDigest'>): CallClaim {
   return { key, turnId, step, idx, kind: 'child', name, physicalCallId: randomUUID(), timeoutMs: 0, definitionDigest, reserve: null };
 }

@@ -1,4 +1,5 @@
 import * as compensate from './compensate.js';
+import * as detachedWork from './detached-work.js';
 import * as byHand from './by-hand.js';
 import { callChild } from './call-child.js';
 import { callModel } from './call-model.js';
@@ -22,6 +23,7 @@ export function createActivities(deps: ActivityDeps) {
     ...bind(deps, lifecycle),
     ...bind(deps, byHand),
     ...bind(deps, compensate),
+    ...bind(deps, detachedWork),
     ...bind(deps, { startChildAgent, finishChildAgent, decide, expireApproval }),
     ...bind(deps, beatingAll({ callModel, callChild, endRemoteChild, summarize, propose, editApproval, performEffect, reconcileEffect, sweepEffects, migrateTurn })),
   }, deps.log);

@@ -14,8 +14,10 @@ export function formatTurn(turn: TurnView): string {
       e.effect, e.outcome === null ? e.state : `${e.state} (${e.outcome})`, inline(e.externalId ?? '–', 40), inline(e.args),
     ])));
   }
+  for (const { kind, turnId, status } of turn.detached) lines.push('', `  ${kind === 'work' ? 'goes on by itself' : 'undoes an effect'}: turn ${turnId} (${status})`);
+  if (turn.owner !== null) lines.push('', `  begun by turn ${turn.owner}`);
   const { usage } = turn;
-  lines.push('', `  model calls ${usage.modelCalls} · tokens ${usage.inputTokens} in, ${usage.outputTokens} out · effects sent ${usage.effects}`);
+  lines.push('', `  model calls ${usage.modelCalls} · tokens ${usage.inputTokens} in, ${usage.outputTokens} out · effects sent ${usage.effects}${usage.costUsd === null ? '' : ` · ${usage.costUsd.toFixed(4)} US dollars`}`);
   const next = nextSteps(turn);
   if (next.length > 0) lines.push('', ...next);
   return lines.join('\n');

@@ -71,7 +71,8 @@ function compileChild(name: string, config: HoldfastConfig, digestOf: (name: str
   if (other !== undefined) return compileOtherChild(name, other);
   const agent = must(config.agents[name], name);
   const description = agent.description ?? `Asks the agent "${name.replaceAll(/[_-]+/g, ' ')}".`;
-  return { name, kind: agent.kind, description, input: agent.input, digest: digestOf(name) };
+  const detached = agent.detached === undefined ? null : { maxLifeMs: agent.detached.max_life };
+  return { name, kind: agent.kind, description, input: agent.input, digest: digestOf(name), detached };
 }
 
 /** Rules of other agents are left out: they do not change what this agent means. */

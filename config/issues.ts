@@ -9,7 +9,7 @@ const TYPE_WORDS: Record<string, string> = {
 
 /** Keys of the specification that this version does not know yet: an honest answer instead of a guess at a typing error. */
 const LATER = new Set([
-  'judge', 'guardrails', 'review', 'detached', 'observability', 'long_term_memory', 'summary_schema', 'store_states',
+  'judge', 'guardrails', 'review', 'observability', 'long_term_memory', 'summary_schema', 'store_states',
   'failure_mode', 'history', 'summarize', 'summarize_threshold', 'max_history_tokens', 'persist_trim_keep_groups', 'prompt_context_mode', 'auto_record_request',
   'state_backend',
 ]);

@@ -17,8 +17,8 @@ export function checkReferences(config: HoldfastConfig): ConfigProblem[] {
       problems.push(...twice(agent[kind]).map((target) => problem(config, `${key}.${kind}`, `"${target}" stands there twice`)));
     }
     problems.push(...missing(config, `${key}.model`, agent.model, known.model), ...checkToolNames(config, name));
-    if (agent.kind === 'model' && (agent.children.length > 0 || agent.effects.length > 0 || agent.ask_user)) {
-      problems.push(problem(config, `${key}.kind`, '"model" is one prompted call and has no tools; use "agent", or leave out children, effects and ask_user'));
+    if (agent.kind === 'model' && (agent.children.length > 0 || agent.effects.length > 0 || agent.ask_user || agent.detached !== undefined)) {
+      problems.push(problem(config, `${key}.kind`, '"model" is one prompted call and has no tools; use "agent", or leave out children, effects, ask_user and detached'));
     }
   }
   return problems.length > 0 ? problems : [...checkCycles(config), ...checkReadOnly(config)];

@@ -31,7 +31,7 @@ function resolveAgent(name: string, agent: ConfigInput['agents'][string], docume
   const { instructions, instructions_file: file, kind, ...rest } = agent;
   const text = inlineOrFile(`agents.${name}.instructions`, instructions, file, document, (content, key) => check(textSchema, content, key));
   if ('problems' in text) return text;
-  const alone = rest.children.length === 0 && rest.effects.length === 0 && !rest.ask_user;
+  const alone = rest.children.length === 0 && rest.effects.length === 0 && !rest.ask_user && rest.detached === undefined;
   return { data: { ...rest, instructions: text.data, kind: kind ?? (alone ? 'model' : 'agent') } };
 }
 

@@ -79,6 +79,10 @@ export const agentConfigSchema = z.strictObject({
     .enum(['model', 'agent'])
     .optional()
     .describe('As a child: one prompted call, or a turn of its own. Default: `model` when it has neither children, effects nor `ask_user`, else `agent`'),
+  detached: z
+    .strictObject({ max_life: durationSchema('1s', '365d').prefault('1d').describe('Then it ends as `expired`') })
+    .optional()
+    .describe('As a child: it goes on after the turn that calls it; its end is told in that conversation (D30)'),
   ask_user: z.boolean().default(false).describe('Offer the tool `ask_user`, which waits for new input (D4)'),
   budget: budgetConfigSchema.optional().describe('What a turn of this agent and all its children may use; 0 means none (D33)'),
   memory: memoryConfigSchema.prefault({}).describe('What of the conversation enters a prompt'),

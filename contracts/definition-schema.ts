@@ -77,7 +77,7 @@ const effectSchema: z.ZodType<EffectDefinition> = z.discriminatedUnion('type', [
 const child = { name: z.string(), description: z.string(), input: z.enum(['context', 'conversation']) };
 
 const childSchema: z.ZodType<ChildDefinition> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['model', 'agent']), ...child, digest: z.string() }),
+  z.strictObject({ kind: z.enum(['model', 'agent']), ...child, digest: z.string(), detached: z.strictObject({ maxLifeMs: z.number() }).nullable().default(null) }),
   z.strictObject({ kind: z.literal('a2a'), ...child, url: z.string(), headersEnv: headers, timeoutMs: z.number(), pollMs: z.number(), idempotent: z.boolean() }),
   z.strictObject({ kind: z.literal('function'), ...child, module: z.string(), export: z.string(), inputSchema: jsonObjectSchema.nullable(), timeoutMs: z.number() }),
 ]);

@@ -21,6 +21,8 @@ interface ChildCommon {
 export interface AgentChild extends ChildCommon {
   kind: 'model' | 'agent';
   digest: string;
+  /** It outlives the turn that calls it, for at most so many milliseconds (D30). */
+  detached: { maxLifeMs: number } | null;
 }
 
 /** A remote agent. `headersEnv` names variables, never secrets; `idempotent`: it starts nothing new for a message id that it has seen (D13). Times in milliseconds. */

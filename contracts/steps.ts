@@ -40,6 +40,8 @@ export interface CallRef {
   name: string;
   /** A child that is an agent runs as a workflow of its own. */
   childAgent: boolean;
+  /** It outlives this turn and is only begun by it (D30). */
+  detached?: boolean;
   /** A child that is a remote agent: what it was told to do goes on without us, and is ended after a cancel (D27). */
   remote?: boolean;
   sequential: boolean;

@@ -60,6 +60,9 @@ export const turnSchema = z.object({
     costUsd: z.number().nullable(), effects: z.number().int(),
   }),
   steps: z.number().int(),
+  detached: z.array(z.object({ turnId: z.string(), kind: z.enum(['work', 'compensation']), status: turnStatusSchema, key: z.string() }))
+    .describe('Turns that it has begun and that go on by themselves (D29, D30); `key`: the call that began it, or the effect that it undoes'),
+  owner: z.string().nullable().describe('The turn that began this one, when it goes on by itself'),
   definition: z.string().nullable().describe('Digest of the agent, prompt, tools, policy and model that the turn is pinned to; null before it has begun (D34)'),
 });
 export type TurnView = z.infer<typeof turnSchema>;

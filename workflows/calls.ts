@@ -2,6 +2,7 @@ import { CancellationScope, CancelledFailure, ParentClosePolicy, getExternalWork
 import { CHILD_AGENT, WORKFLOW_TASK_TIMEOUT } from './messages.js';
 import { REMOTE_ATTEMPTS, checkpoint, reading, repeatable, store } from './activities.js';
 import { runEffect } from './effect-call.js';
+import { beginDetached } from './detached.js';
 import { withDefinition } from './definition.js';
 import { Rollover } from './session.js';
 import type { CallProgress, Session, TurnProgress } from './session.js';
@@ -33,7 +34,8 @@ async function runChild(session: Session, turn: TurnProgress, call: CallProgress
 
 /** The reference is read anew for each try: a migration may have changed it (D34). */
 function askChild(session: Session, call: CallProgress, scope: CancellationScope): Promise<void> {
-  const { key, timeoutMs, name, childAgent } = call.ref;
+  const { key, timeoutMs, name, childAgent, detached } = call.ref;
+  if (detached === true) return session.activity(() => beginDetached(key));
   if (childAgent) return session.activity(() => scope.run(() => runChildAgent(key)));
   return session.activity(() => scope.run(() => repeatable(timeoutMs, `child ${name}`, call.ref.remote === true ? REMOTE_ATTEMPTS : undefined).callChild({ key, timeoutMs })));
 }

@@ -23,3 +23,10 @@ export async function startDetached(ref: DetachedRef): Promise<void> {
     if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
   }
 }
+
+/** Begins work that outlives this turn; the call is answered as soon as it has begun (D30). */
+export async function beginDetached(key: string): Promise<void> {
+  const ref = await store.beginWork({ key });
+  await startDetached(ref);
+  await store.workBegun({ key, turnId: ref.turnId });
+}

@@ -24,6 +24,8 @@ interface TurnRow {
   output_tokens: number;
   cost_micros: string | null;
   effect_calls: number;
+  detached: TurnView['detached'];
+  owner: string | null;
 }
 
 /**
@@ -43,7 +45,10 @@ const VIEW = `
       join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id)
   select t.turn_id, t.agent, t.thread_id, t.request_id, t.workflow_id, t.text, t.definition_digest,
     coalesce(waiting.status, t.status) as status, coalesce(waiting.reason, t.reason) as reason,
-    members.ids as tree, done.effects, done.steps, done.model_calls, done.input_tokens, done.output_tokens, done.cost_micros, done.effect_calls
+    members.ids as tree, done.effects, done.steps, done.model_calls, done.input_tokens, done.output_tokens, done.cost_micros, done.effect_calls,
+    (select coalesce(jsonb_agg(jsonb_build_object('turnId', d.turn_id, 'kind', d.kind, 'status', w.status, 'key', d.key) order by d.ordinal), '[]'::jsonb)
+      from detached d join turn w on w.turn_id = d.turn_id where d.owner_turn_id = t.turn_id) as detached,
+    (select d.owner_turn_id from detached d where d.turn_id = t.turn_id) as owner
   from asked join turn t on t.turn_id = asked.turn_id
   cross join lateral (select array_agg(tree.turn_id) as ids from tree where tree.top = t.turn_id) members
   left join lateral (
@@ -75,7 +80,7 @@ async function viewsOf(db: Db, turnIds: string[]): Promise<TurnView[]> {
     usage: {
       modelCalls: row.model_calls, inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_micros === null ? null : Number(row.cost_micros) / 1_000_000, effects: row.effect_calls,
     },
-    steps: row.steps,
+    steps: row.steps, detached: row.detached.map(({ turnId, kind, status, key }) => ({ turnId, kind, status, key })), owner: row.owner,
     definition: row.definition_digest,
   }));
 }
