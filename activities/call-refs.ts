@@ -22,6 +22,7 @@ export function effectRef(effect: EffectDefinition, key: string, index: number):
   return {
     ...NOTHING_SPECIAL, key, index, name: effect.name, kind: 'effect', sequential: effect.sequential, needsApproval: effect.approval !== null,
     hasPrecondition: effect.approval?.precondition != null, timeoutMs: effect.timeoutMs,
+    ...(effect.maxConcurrent === null ? {} : { maxConcurrent: effect.maxConcurrent }),
   };
 }
 

@@ -6,6 +6,7 @@ import { NeedsMigration } from '../domain/failure.js';
 import type { EffectAdapter } from '../effects/types.js';
 import type { ModelProvider } from '../providers/types.js';
 import type { Pool } from '../store/pool.js';
+import type { Permits } from './permits.js';
 
 /** Points at which a test may interrupt a worker (D36). In production nothing listens. */
 export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_model' | 'after_model_stored' | 'before_send' | 'in_transaction';
@@ -31,6 +32,8 @@ export interface ActivityDeps {
   principal(as: string | undefined): Principal;
   /** Wakes a conversation that waits for an entry which was settled elsewhere (D15). Unreachable or closed: not an error. */
   ledgerChanged(workflowId: string, key: string): Promise<void>;
+  /** Slots for calls of this worker (D27). */
+  permits: Permits;
   probe(point: ProbePoint, key: string): Promise<void>;
   log: ActivityLog;
 }

@@ -16,8 +16,12 @@ import type { EffectRecord } from '../store/ledger/record-effect.js';
 import { budgetHit, closeBudget } from '../store/turn/budget.js';
 import type { BudgetHit } from '../store/turn/budget.js';
 import { loadCall } from '../store/turn/context.js';
+import { callSignal } from './beat.js';
 import type { ActivityDeps } from './deps.js';
 import { insist } from './insist.js';
+
+/** How long a call waits for a permit before its step asks again, in milliseconds; below the time limit of every activity. */
+const PERMIT_WAIT_MS = 10_000;
 
 const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'conflict']);
 
@@ -26,6 +30,19 @@ const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'confli
  * by the reconcile activity. The call's deadline counts from before the claim, so that no call is on its way after the entry says so (D15).
  */
 export async function performEffect(deps: ActivityDeps, input: PerformInput): Promise<EffectOutcome> {
+  if (input.permit === undefined) return performNow(deps, input, () => undefined);
+  const release = await deps.permits.take(input.permit.effect, input.permit.max, callSignal(PERMIT_WAIT_MS));
+  if (release === null) return { kind: 'no_permit' };
+  let last: Promise<unknown> = Promise.resolve();
+  try {
+    return await performNow(deps, input, (late) => { last = late; });
+  } finally {
+    void last.finally(release);
+  }
+}
+
+/** `goesOn` is told of work that has not ended with its call. */
+async function performNow(deps: ActivityDeps, input: PerformInput, goesOn: (late: Promise<unknown>) => void): Promise<EffectOutcome> {
   if (input.hasPrecondition && !(await preconditionHolds(deps, input.key))) return { kind: 'settled' };
   await deps.probe('before_dispatch', input.key);
   const deadline = performance.now() + input.timeoutMs;
@@ -36,10 +53,21 @@ export async function performEffect(deps: ActivityDeps, input: PerformInput): Pr
   await deps.probe('after_dispatch', input.key);
   const effect = await definedEffect(deps, claim, input.key, physicalCallId);
   const { result, recorded } = await perform(deps, effect, input.key, claim, physicalCallId, deadline);
+  if (result.kind === 'uncertain' && result.late !== undefined) goesOn(recordWhenEnded(deps, { key: input.key, generation: claim.generation, physicalCallId }, result.late));
   await deps.probe('after_effect', input.key);
   const outcome: EffectOutcome = recorded ? { kind: 'settled' } : await insist(() => record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result));
   await deps.probe('after_record', input.key);
   return outcome;
+}
+
+/** What work that ignored its limit comes to is kept, and settles an entry that is still unknown (D17). */
+async function recordWhenEnded(deps: ActivityDeps, call: { key: string; generation: number; physicalCallId: string }, late: Promise<PerformResult>): Promise<void> {
+  try {
+    const result = await late;
+    await insist(() => record(deps, recordOf(call.key, call.generation, call.physicalCallId, result), result));
+  } catch (error) {
+    deps.log.warn({ key: call.key, err: error }, 'what a late call came to could not be kept');
+  }
 }
 
 /** An effect for which no budget is left is not done; its turn ends (D33). */

@@ -1,7 +1,7 @@
 import type { EffectConfig } from '../contracts/config.js';
 import type { ApprovalPolicy, EffectDefinition, Idempotency, Lookup, McpTarget, Question } from '../contracts/effect.js';
 
-type Common = Pick<EffectDefinition, 'name' | 'description' | 'inputSchema' | 'sequential' | 'timeoutMs' | 'unknown' | 'approval' | 'compensates' | 'compensatedBy'>;
+type Common = Pick<EffectDefinition, 'name' | 'description' | 'inputSchema' | 'sequential' | 'timeoutMs' | 'maxConcurrent' | 'unknown' | 'approval' | 'compensates' | 'compensatedBy'>;
 
 /** A database keeps its marker rows for ever; a number that JSON holds. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
@@ -15,6 +15,7 @@ export function compileEffect(name: string, effect: EffectConfig, compensatedBy:
     inputSchema: effect.input_schema,
     sequential: effect.sequential,
     timeoutMs: effect.timeout,
+    maxConcurrent: effect.max_concurrent ?? null,
     unknown: compileUnknown(effect.unknown.retry),
     approval: compileApproval(effect.approval),
     compensates: effect.compensates === undefined ? null : { effect: effect.compensates, ...(effect.compensation ?? { args: { id: '{external_id}' }, automatic: [] }) },

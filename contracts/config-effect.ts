@@ -53,6 +53,7 @@ const common = {
   input_schema: jsonObjectSchema.optional().describe('JSON Schema (2020-12) of the arguments, `type = "object"`. This or `input_schema_file` is required'),
   input_schema_file: pathSchema.optional().describe('JSON file that holds it, relative to the configuration file'),
   timeout: durationSchema('1ms', '24h').prefault('10s').describe('Limit of one call'),
+  max_concurrent: z.int().min(1).max(10_000).optional().describe('Calls that one worker runs at once; a call counts until it has really ended (D27). Absent: no limit'),
   sequential: z.boolean().default(false).describe('Never in parallel with other calls of the same reply (D6)'),
   unknown: unknownSchema.prefault({}).describe('What to do when the outcome cannot be known'),
   compensates: agentNameSchema.optional().describe('Effect that this one undoes (D29)'),

@@ -33,7 +33,7 @@ const idempotency = { retentionMs: z.number(), onMismatch: z.enum(['conflict', '
 const lookup = { absence: z.enum(['authoritative', 'eventual']), settleAfterMs: z.number(), everyMs: z.number() };
 
 const common = {
-  name: z.string(), description: z.string(), inputSchema: jsonObjectSchema, sequential: z.boolean(), timeoutMs: z.number(),
+  name: z.string(), description: z.string(), inputSchema: jsonObjectSchema, sequential: z.boolean(), timeoutMs: z.number(), maxConcurrent: z.number().nullable().default(null),
   unknown: z.union([z.strictObject({ retry: z.literal('never') }), z.strictObject({ retry: z.literal('bounded'), maxAttempts: z.number(), everyMs: z.number() })]),
   approval: approvalSchema.nullable(),
   compensates: z.strictObject({

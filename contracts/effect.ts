@@ -15,6 +15,8 @@ interface EffectBase {
   sequential: boolean;
   /** Limit of one physical call, from the claim to the last byte of the answer. */
   timeoutMs: number;
+  /** Calls that one worker runs at once; null: no limit (D27). */
+  maxConcurrent: number | null;
   idempotency: Idempotency | null;
   lookup: Lookup | null;
   unknown: { retry: 'never' } | { retry: 'bounded'; maxAttempts: number; everyMs: number };

@@ -52,6 +52,8 @@ export interface CallRef {
   timeoutMs: number;
   /** Summarise the result when the call has succeeded (W7). */
   summarize: boolean;
+  /** Calls of the effect that one worker runs at once (D27); absent: no limit. */
+  maxConcurrent?: number;
 }
 
 export interface ModelStepInput {
@@ -89,11 +91,13 @@ export interface ProposalRef {
 export type ProposeResult = { kind: 'proposed'; proposal: ProposalRef } | { kind: 'refused' };
 
 /**
- * Outcome of one try to perform an effect. `settled`: the entry is in a final state. `not_sent`: no byte left.
+ * Outcome of one try to perform an effect. `settled`: the entry is in a final state. `no_permit`: nothing was begun, as many calls as may run are
+ * running. `not_sent`: no byte left.
  * `uncertain`: it may have had its effect; look before anything else (D13).
  */
 export type EffectOutcome =
   | { kind: 'settled'; overBudget?: BudgetLimit }
+  | { kind: 'no_permit' }
   | { kind: 'not_sent'; retryAfterMs: number }
   | { kind: 'uncertain'; retryAfterMs: number };
 
@@ -112,6 +116,8 @@ export interface PerformInput {
   beforeMs: number | null;
   timeoutMs: number;
   hasPrecondition: boolean;
+  /** Set where one worker runs only so many calls of the effect at once (D27). */
+  permit?: { effect: string; max: number };
 }
 
 /** A child agent that was started for a call: its own conversation, its own turn (D32). */

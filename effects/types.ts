@@ -12,14 +12,15 @@ export interface EffectCall<E extends EffectDefinition = EffectDefinition> {
 
 /**
  * How one physical call ended. `rejected`: the target's own word that nothing happened (D10). `not_sent`: proven that nothing reached it or that
- * it was undone, so it may be tried again. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else.
+ * it was undone, so it may be tried again. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else; `late`: what
+ * work comes to that went on after its limit (D17).
  */
 export type PerformResult =
   | { kind: 'succeeded'; externalId: string | null; result: Json }
   | { kind: 'rejected'; result: Json; message: string }
   | { kind: 'conflict'; message: string }
   | { kind: 'not_sent'; message: string; retryAfterMs: number | null }
-  | { kind: 'uncertain'; message: string; retryAfterMs: number | null };
+  | { kind: 'uncertain'; message: string; retryAfterMs: number | null; late?: Promise<PerformResult> };
 
 /** `absent` only when the target answered and has nothing under the key; anything doubtful is `inconclusive` (D13). */
 export type LookupResult =

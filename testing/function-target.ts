@@ -21,7 +21,7 @@ export function functionTarget<Args extends object>(functions: DefinedEffect<Arg
     function: { module: 'under-test', export: 'default' },
     idempotency: declared.idempotency === undefined ? null : { retentionMs: 86_400_000, onMismatch: 'conflict', ...declared.idempotency },
     lookup: declared.lookup === undefined ? null : { absence: 'eventual', settleAfterMs: 0, everyMs: 1000, ...declared.lookup },
-    unknown: { retry: 'never' }, approval: null, compensates: null, compensatedBy: null,
+    unknown: { retry: 'never' }, approval: null, maxConcurrent: null, compensates: null, compensatedBy: null,
   };
   return {
     adapter: createFunctionAdapter(() => functions as unknown as DefinedEffect),

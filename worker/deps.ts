@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { ActivityDeps, ActivityLog } from '../activities/deps.js';
+import { Permits } from '../activities/permits.js';
 import { roleSchema, userSchema } from '../contracts/principal.js';
 import { createA2a } from '../children/a2a/adapter.js';
 import type { FunctionOf } from '../children/types.js';
@@ -38,6 +39,7 @@ export function createDeps({ pool, databases, ledgerDsn, client, log, adapters, 
     functionOf,
     definition: definitionCache(pool),
     principal: (as) => ({ user: userSchema.parse(as ?? 'dev'), roles: [...roleSchema.options] }),
+    permits: new Permits(),
     probe: async () => undefined,
     ledgerChanged: async (workflowId, key) => {
       try {

@@ -75,7 +75,11 @@ async function performUntilSettled(session: Session, turn: TurnProgress, call: C
         turn.overBudget ??= outcome.overBudget ?? null;
         return;
       }
-      retryAfterMs = outcome.retryAfterMs;
+      if (outcome.kind === 'no_permit' && !turn.cancelled) {
+        if (session.mustRollOver()) throw new Rollover();
+        continue;
+      }
+      retryAfterMs = outcome.kind === 'no_permit' ? 0 : outcome.retryAfterMs;
       call.phase = 'open';
       if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
     }
@@ -93,10 +97,11 @@ function retryAfter(next: Open, ms: number): Open {
 
 /** A try that did not answer (its worker died, was frozen, or was cancelled before it began) is uncertain like any other. */
 async function perform(session: Session, call: CallProgress, scope: CancellationScope): Promise<EffectOutcome> {
-  const { key, timeoutMs, hasPrecondition, name } = call.ref;
+  const { key, timeoutMs, hasPrecondition, name, maxConcurrent } = call.ref;
+  const permit = maxConcurrent === undefined ? {} : { permit: { effect: name, max: maxConcurrent } };
   try {
     return await withDefinition(session, key, () =>
-      session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, beforeMs: call.beforeMs, timeoutMs, hasPrecondition }))));
+      session.activity(() => scope.run(() => once(timeoutMs, `effect ${name}`).performEffect({ key, generation: call.generation, beforeMs: call.beforeMs, timeoutMs, hasPrecondition, ...permit }))));
   } catch (error) {
     if (error instanceof Rollover) throw error;
     return { kind: 'uncertain', retryAfterMs: 0 };

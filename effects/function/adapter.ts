@@ -7,14 +7,14 @@ import { expectFields } from '../expect.js';
 import type { EffectAdapter, EffectCall, LookupResult, PerformResult, PreconditionResult, PreviewResult } from '../types.js';
 import { readLookedUp, readPerformed } from './answers.js';
 import type { DefinedEffect, EffectQuestion } from './define.js';
-import { runUntil } from './run.js';
+import { runUntil, type Ended } from './run.js';
 
 type Call = EffectCall<FunctionEffect>;
 
 /** Finds the functions of an effect among those that were loaded when the worker started; nothing is loaded later. */
 export type FindFunctions = (effect: FunctionEffect) => DefinedEffect | undefined;
 
-const TOO_LATE = 'the function did not end within its time limit; what it returns later is ignored';
+const TOO_LATE = 'the function did not end within its time limit';
 
 /** Effects written in TypeScript (D20). Nothing that a function returns is trusted: shape, size and text are checked. */
 export function createFunctionAdapter(find: FindFunctions): EffectAdapter<FunctionEffect> {
@@ -30,8 +30,11 @@ async function perform(functions: DefinedEffect | undefined, call: Call, signal:
   if (functions === undefined) return { kind: 'not_sent', message: notLoaded(call), retryAfterMs: null };
   if (signal.aborted) return { kind: 'not_sent', message: 'the call was ended before it began', retryAfterMs: null };
   const ended = await runUntil(() => functions.perform({ ...question(call, signal), physicalCallId: call.physicalCallId }), signal);
+  return ended.kind === 'aborted' ? { kind: 'uncertain', message: TOO_LATE, retryAfterMs: null, late: ended.late.then(judge) } : judge(ended);
+}
+
+function judge(ended: Exclude<Ended, { kind: 'aborted' }>): PerformResult {
   if (ended.kind === 'value') return readPerformed(ended.value);
-  if (ended.kind === 'aborted') return { kind: 'uncertain', message: TOO_LATE, retryAfterMs: null };
   const message = clampMessage(ended.message);
   if (ended.as === 'rejected') return { kind: 'rejected', result: null, message };
   if (ended.as === 'not_sent') return { kind: 'not_sent', message, retryAfterMs: null };

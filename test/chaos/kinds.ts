@@ -12,7 +12,8 @@ export interface ChaosEffect {
   every?: string;
 }
 
-const ARGS = '{ type = "object", required = ["date", "people"], additionalProperties = false, properties = { date = { type = "string" }, people = { type = "integer" } } }';
+/** Schema of the arguments of every effect here. */
+export const ARGS = '{ type = "object", required = ["date", "people"], additionalProperties = false, properties = { date = { type = "string" }, people = { type = "integer" } } }';
 const KEYS = '.idempotency]\nheader = "Idempotency-Key"\nretention = "24h"\n';
 
 /** An effect of one kind against a booking server. */

@@ -34,7 +34,7 @@ describe('D34: compiled agents', () => {
   it('D34: defaults of an effect are written out, times in milliseconds', () => {
     expect(definitionOf(RIGHT, 'main')?.effects).toEqual([{
       name: 'reserve', type: 'http', description: 'Performs "reserve".', inputSchema: { type: 'object', properties: { date: { type: 'string' } } },
-      sequential: false, timeoutMs: 10_000, compensates: null, compensatedBy: null,
+      sequential: false, timeoutMs: 10_000, maxConcurrent: null, compensates: null, compensatedBy: null,
       http: { method: 'POST', url: 'http://127.0.0.1:9100/reservations', headersEnv: {}, resultId: null, rejects: [400, 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 422] },
       idempotency: { header: 'Idempotency-Key', retentionMs: 86_400_000, onMismatch: 'conflict' },
       lookup: { url: 'http://127.0.0.1:9100/reservations?key={key}', absence: 'eventual', settleAfterMs: 2000, everyMs: 30_000 },

@@ -9,7 +9,7 @@ export function reserveEffect(url: string, change: Partial<HttpEffect> = {}): Ht
     http: { method: 'POST', url: `${url}/reservations`, headersEnv: {}, resultId: 'id', rejects: [400, 422] },
     idempotency: { header: 'Idempotency-Key', retentionMs: 86_400_000, onMismatch: 'conflict' },
     lookup: { url: `${url}/reservations?key={key}`, absence: 'authoritative', settleAfterMs: 2000, everyMs: 30_000 },
-    correlation: null, unknown: { retry: 'never' }, approval: null, compensates: null, compensatedBy: null,
+    correlation: null, unknown: { retry: 'never' }, approval: null, maxConcurrent: null, compensates: null, compensatedBy: null,
     ...change,
   };
 }

@@ -12,7 +12,7 @@ export function bookEffect(dsnEnv: string | null, change: Partial<PostgresEffect
     name: 'book', type: 'postgres', description: 'Book a table', inputSchema: { type: 'object' }, sequential: false, timeoutMs: 5000,
     postgres: { dsnEnv, statement: 'insert into booking (key, people, note) values ({key}, {args.people}, {args.note}) returning id, people, note', resultId: 'id', minRows: 1, ...change },
     idempotency: { retentionMs: 3_153_600_000_000, onMismatch: 'conflict' }, lookup: { absence: 'authoritative', settleAfterMs: 0, everyMs: 30_000 },
-    unknown: { retry: 'never' }, approval: null, compensates: null, compensatedBy: null, ...more,
+    unknown: { retry: 'never' }, approval: null, maxConcurrent: null, compensates: null, compensatedBy: null, ...more,
   };
 }
 

@@ -6,6 +6,6 @@ export function mailEffect(port: number, smtp: Partial<SmtpEffect['smtp']> = {})
   return {
     name: 'mail', type: 'smtp', description: 'Send a mail', inputSchema: MAIL_INPUT_SCHEMA, sequential: false, timeoutMs: 5000,
     smtp: { host: '127.0.0.1', port, security: 'none', userEnv: null, passwordEnv: null, from: 'Bookings <bookings@example.com>', ...smtp },
-    idempotency: null, lookup: null, unknown: { retry: 'never' }, approval: null, compensates: null, compensatedBy: null,
+    idempotency: null, lookup: null, unknown: { retry: 'never' }, approval: null, maxConcurrent: null, compensates: null, compensatedBy: null,
   };
 }

@@ -1,7 +1,7 @@
 import type { LedgerState } from '../../../contracts/ledger.js';
 import type { Booking } from '../../support/booking.js';
 import type { Engine } from '../../support/engine.js';
-import { effectToml, type Kind } from '../kinds.js';
+import { ARGS, effectToml, type Kind } from '../kinds.js';
 import { cancels, type Cut, type Fault, type Point } from './points.js';
 
 /** The outside world of one turn. */
@@ -23,6 +23,8 @@ export interface MatrixKind {
   name: string;
   /** Its section of the configuration, for an effect called `effect` whose call may take `timeout`. */
   toml(effect: string, bookingUrl: string, timeout: string): string;
+  /** Makes what the target needs, before the worker starts. */
+  prepare?(engine: Engine): Promise<unknown>;
   seen(world: World, key: string): Promise<Seen>;
   /** States that are right when the worker is lost at the point; where nothing is said, `succeeded` is (D13). */
   lost: Partial<Record<Point, LedgerState[]>>;
@@ -43,11 +45,30 @@ function overHttp(name: Kind, expected: Pick<MatrixKind, 'lost' | 'cut'>): Matri
   };
 }
 
+/** A statement in the ledger's own database, in the transaction that records it (D18). The table allows doubles, so that they would be seen. */
+const ownDatabase: MatrixKind = {
+  name: 'own_database',
+  toml: (effect, _url, timeout) => `[effects.${effect}]
+type = "postgres"
+timeout = "${timeout}"
+input_schema = ${ARGS}
+statement = "insert into public.effect_done (key) values ({key}) returning id"
+result_id = "id"`,
+  prepare: (engine) => engine.pool.query(`create table public.effect_done (id text not null default 'D-' || gen_random_uuid(), key text not null)`),
+  seen: async ({ engine }, key) => {
+    const effects = (await engine.pool.query('select from public.effect_done where key = $1', [key])).rowCount ?? 0;
+    return { posts: effects, effects };
+  },
+  lost: {},
+  cut: null,
+};
+
 const FOUND: LedgerState[] = ['reconciled'];
 const DONE: LedgerState[] = ['succeeded'];
 const UNKNOWN: LedgerState[] = ['unknown'];
 
 export const KINDS: MatrixKind[] = [
+  ownDatabase,
   overHttp('keys_and_lookup', { lost: { after_effect: FOUND, cancel_with_answer: FOUND }, cut: { call_before_effect: DONE, call_after_effect: FOUND } }),
   overHttp('lookup_only', { lost: { after_effect: FOUND, cancel_with_answer: FOUND }, cut: { call_before_effect: DONE, call_after_effect: FOUND } }),
   // Under a cancel nothing is sent again, also not what would be safe: it is unknown, unless the cancel came after the resend (D28).

@@ -46,6 +46,7 @@ export async function setStage(point: Point | Cut, { servers, model, timeout }: 
   const names = kinds.map(({ name }) => (point === 'waiting_approval' ? name + APPROVED : name));
   const sections = kinds.map((kind, i) => [names[i]!, kind.toml(names[i]!, booking.url, timeout) + (point === 'waiting_approval' ? `\n[effects.${names[i]}.approval]` : '')]);
   const engine = await startEngine(agentToml(model.url, Object.fromEntries(sections) as Record<string, string>), {}, servers);
+  for (const kind of kinds) await kind.prepare?.(engine);
   const probe = isCut(point) ? null : probeAt(point, kinds.length);
   const worker = await engine.worker(probe === null ? undefined : { ...probe, signal: 'HOLD' });
   const pids = [worker.pid];

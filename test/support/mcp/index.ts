@@ -75,7 +75,7 @@ export function reserveTool(server: McpTarget['server'], change: Partial<McpEffe
     mcp: { server, tool: 'reserve', resultId: 'id', errors: 'uncertain' },
     idempotency: { argument: 'key', retentionMs: 86_400_000, onMismatch: 'conflict' },
     lookup: { tool: 'find', args: { key: '{key}' }, absence: 'authoritative', settleAfterMs: 100, everyMs: 1000 },
-    correlation: null, unknown: { retry: 'never' }, approval: null, compensates: null, compensatedBy: null,
+    correlation: null, unknown: { retry: 'never' }, approval: null, maxConcurrent: null, compensates: null, compensatedBy: null,
     ...change,
   };
 }
