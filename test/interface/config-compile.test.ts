@@ -22,7 +22,7 @@ describe('D34: compiled agents', () => {
 
   it('D34: a parent pins the digest of its child, and every child has a description', () => {
     const { current } = compiled(RIGHT);
-    expect(definitionOf(RIGHT, 'main')?.children).toEqual([{ name: 'helper', kind: 'model', description: 'Asks the agent "helper".', input: 'context', digest: current.helper }]);
+    expect(definitionOf(RIGHT, 'main')?.children).toEqual([{ name: 'helper', kind: 'model', description: 'Asks the agent "helper".', input: 'context', digest: current.helper, detached: null }]);
   });
 
   it('D34: rules of other agents do not change what an agent means', () => {

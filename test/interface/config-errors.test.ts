@@ -42,7 +42,7 @@ const ONE_MESSAGE: [string, string, string][] = [
   ['the name of the built-in tool', broken('[agents.helper]', '[agents.ask_user]').replace('["helper"]', '["ask_user"]'),
     'holdfast.toml: agents.main: "ask_user" is the name of a built-in tool; rename the child or effect'],
   ['a prompted call with tools', broken(MAIN, `${MAIN}\nkind = "model"`),
-    'holdfast.toml: agents.main.kind: "model" is one prompted call and has no tools; use "agent", or leave out children, effects and ask_user'],
+    'holdfast.toml: agents.main.kind: "model" is one prompted call and has no tools; use "agent", or leave out children, effects, ask_user and detached'],
   ['a schema that is not an object', broken('type = "object"', 'type = "string"'), 'holdfast.toml: effects.reserve.input_schema.type: must be "object": arguments are always an object'],
   ['both a schema and a file', broken(SCHEMA, `${SCHEMA}\ninput_schema_file = "s.json"`),
     'holdfast.toml: effects.reserve.input_schema: give either this or effects.reserve.input_schema_file, not both'],
