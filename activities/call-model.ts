@@ -43,6 +43,7 @@ export async function callModel(deps: ActivityDeps, input: ModelStepInput): Prom
   if (claim.kind === 'over_budget') return { kind: 'over_budget', limit: claim.limit };
   if (claim.kind === 'stored') return stepResult(claim.result as StoredReply | null, turnId, step, await judgedUnder(deps, claim.definitionDigest, definition));
 
+  requireTranscript(request.request);
   logWindow(deps, context, request.counts);
   const reply = await ask(deps, definition, request.request, physicalCallId, input.timeoutMs);
   await deps.probe('after_model', key);
@@ -81,12 +82,16 @@ type WindowCounts = { thread_msgs: number; window: number; sent_to_llm: number; 
 function requestOf(context: TurnContext, definition: AgentDefinition, input: ModelStepInput): { request: ModelRequest; counts: WindowCounts } {
   const prior = definition.memory.backend === 'off' ? [] : priorGroups(context);
   const messages = selectWindow(prior, userMessage(context.input), turnGroups(context.records, context.steered), input.windowSize);
-  const problems = transcriptProblems(messages);
-  if (problems.length > 0) throw new CallError('terminal', `the transcript is not well-formed: ${problems[0]}`);
   const hasPrior = prior.some((group) => group[0]?.role === 'assistant');
   const counts = { thread_msgs: context.threadMessages, window: input.windowSize, sent_to_llm: messages.length, has_prior: hasPrior };
   const system = systemPrompt({ definition, correction: input.correction, hasPrior, workHistory: context.workHistory, endedWork: context.endedWork });
   return { request: { agent: definition.name, system, messages, tools: toolsOf(definition) }, counts };
+}
+
+/** What providers would refuse is not sent. After a crash the step's own reply may be among the records already; then nothing is asked. */
+function requireTranscript({ messages }: ModelRequest): void {
+  const problems = transcriptProblems(messages);
+  if (problems.length > 0) throw new CallError('terminal', `the transcript is not well-formed: ${problems[0]}`);
 }
 
 function logWindow(deps: ActivityDeps, context: TurnContext, counts: WindowCounts): void {

@@ -82,8 +82,8 @@ describe('a run that has become long while its turn waits', () => {
       const { version } = await engine.client.ledgerEntry(key);
       expect(await engine.client.settle(key, { version, outcome: 'succeeded', externalId: 'R-seen', reason: 'asked', as: 'op' })).toMatchObject({ result: 'settled' });
     }
-    const end = await engine.settled(turnId);
-    expect(end).toMatchObject({ status: 'completed', text: 'ok', usage: { modelCalls: 2 }, steps: 2 });
+    const end = await engine.until(turnId, 'completed');
+    expect(end).toMatchObject({ text: 'ok', usage: { modelCalls: 2 }, steps: 2 });
     await engine.settled(queued[2]!);
     expect(await endedOrder(engine, thread)).toEqual([turnId, ...queued]);
     expect((await engine.client.turn(steered)).status).toBe('completed');
