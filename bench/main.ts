@@ -62,7 +62,7 @@ function row(figure: string, value: number, unit: string, baseline: number | nul
 
 async function databaseBytes(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ bytes: string }>(
-    `select sum(pg_total_relation_size(c.oid)) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'holdfast' and c.relkind = 'r' and c.relname <> 'bench_answer'`,
+    `select sum(pg_total_relation_size(c.oid)) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'holdfast' and c.relkind = 'r'`,
   );
   return Number(rows[0]?.bytes);
 }

@@ -52,7 +52,7 @@ export class HoldfastClient {
 
   /** Both servers answer, with our schema and our namespace; for readiness probes. */
   async check(): Promise<void> {
-    await this.guard(() => this.context.pool.query('select 1 from turn limit 1'));
+    await this.guard(() => this.context.pool.query('select 1 from holdfast.turn limit 1'));
     await checkTemporal(this.context);
   }
 

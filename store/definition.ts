@@ -6,7 +6,7 @@ import type { Db } from './pool.js';
 /** Stores definitions under their digests; the same digest is the same content (D34). */
 export async function saveDefinitions(db: Db, definitions: { digest: string; definition: AgentDefinition }[]): Promise<void> {
   await db.query(
-    `insert into definition (digest, agent, body)
+    `insert into holdfast.definition (digest, agent, body)
      select d.digest, d.agent, d.body from jsonb_to_recordset($1::jsonb) as d(digest text, agent text, body jsonb)
      on conflict do nothing`,
     [JSON.stringify(definitions.map(({ digest, definition }) => ({ digest, agent: definition.name, body: definition })))],
@@ -16,7 +16,7 @@ export async function saveDefinitions(db: Db, definitions: { digest: string; def
 /** Makes these the definitions that new turns are pinned to. */
 export async function publishDefinitions(db: Db, current: Record<string, string>): Promise<void> {
   await db.query(
-    `insert into current_definition (agent, digest) select key, value from jsonb_each_text($1::jsonb)
+    `insert into holdfast.current_definition (agent, digest) select key, value from jsonb_each_text($1::jsonb)
      on conflict (agent) do update set digest = excluded.digest`,
     [JSON.stringify(current)],
   );
@@ -27,7 +27,7 @@ export async function publishDefinitions(db: Db, current: Record<string, string>
  * @throws NeedsMigration when it is not stored, or was written by a release whose definitions this build does not know (D34)
  */
 export async function loadDefinition(db: Db, digest: string): Promise<AgentDefinition> {
-  const { rows } = await db.query<{ body: unknown }>('select body from definition where digest = $1', [digest]);
+  const { rows } = await db.query<{ body: unknown }>('select body from holdfast.definition where digest = $1', [digest]);
   const row = rows[0];
   if (row === undefined) throw new NeedsMigration(digest, 'it is not stored');
   const read = agentDefinitionSchema.safeParse(row.body);
@@ -38,12 +38,12 @@ export async function loadDefinition(db: Db, digest: string): Promise<AgentDefin
 
 /** The definition that new turns of an agent are pinned to; null when none was ever published. */
 export async function currentDefinition(db: Db, agent: string): Promise<string | null> {
-  const { rows } = await db.query<{ digest: string }>('select digest from current_definition where agent = $1', [agent]);
+  const { rows } = await db.query<{ digest: string }>('select digest from holdfast.current_definition where agent = $1', [agent]);
   return rows[0]?.digest ?? null;
 }
 
 /** The agent of a stored definition; null when there is none of this digest. */
 export async function agentOfDefinition(db: Db, digest: string): Promise<string | null> {
-  const { rows } = await db.query<{ agent: string }>('select agent from definition where digest = $1', [digest]);
+  const { rows } = await db.query<{ agent: string }>('select agent from holdfast.definition where digest = $1', [digest]);
   return rows[0]?.agent ?? null;
 }

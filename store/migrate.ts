@@ -6,7 +6,7 @@ const FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url));
 
 /** Applies what is missing, in order, each in its own transaction that records its row first. Two at once wait for each other. */
 export async function migrate(dsn: string): Promise<{ applied: string[] }> {
-  const client = new pg.Client({ connectionString: dsn, options: '-c search_path=holdfast -c client_min_messages=warning', connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ connectionString: dsn, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
     return { applied: await applyAll(client) };
@@ -23,7 +23,7 @@ export async function migrationNames(): Promise<string[]> {
 async function applyAll(client: pg.Client): Promise<string[]> {
   await inLockedTransaction(client, async () => {
     await client.query('create schema if not exists holdfast');
-    await client.query('create table if not exists migration (name text primary key, applied_at timestamptz not null default now())');
+    await client.query('create table if not exists holdfast.migration (name text primary key, applied_at timestamptz not null default now())');
   });
   const applied: string[] = [];
   for (const name of await migrationNames()) if (await applyOne(client, name)) applied.push(name);
@@ -33,7 +33,7 @@ async function applyAll(client: pg.Client): Promise<string[]> {
 async function applyOne(client: pg.Client, name: string): Promise<boolean> {
   const sql = await readFile(`${FOLDER}${name}`, 'utf8');
   return inLockedTransaction(client, async () => {
-    const { rowCount } = await client.query('insert into migration (name) values ($1) on conflict do nothing', [name]);
+    const { rowCount } = await client.query('insert into holdfast.migration (name) values ($1) on conflict do nothing', [name]);
     if (rowCount === 0) return false;
     await client.query(sql);
     return true;
@@ -43,6 +43,8 @@ async function applyOne(client: pg.Client, name: string): Promise<boolean> {
 async function inLockedTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
+    // For this transaction alone: behind a pooler the session belongs to others before and after it.
+    await client.query(`select set_config('search_path', 'holdfast', true), set_config('client_min_messages', 'warning', true)`);
     await client.query(`select pg_advisory_xact_lock(hashtext('holdfast.migrate'))`);
     const result = await work();
     await client.query('commit');

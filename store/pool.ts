@@ -6,7 +6,10 @@ export type PoolClient = pg.PoolClient;
 /** What a store function needs: the caller owns connections and transactions. */
 export type Db = Pick<pg.Pool, 'query'>;
 
-/** A small pool that holds nothing when idle (C13). Every connection works in the schema `holdfast`. */
+/**
+ * A small pool that holds nothing when idle (C13). Its sessions need no settings of their own, so that a pooler may stand between (PgBouncer in
+ * transaction mode): every statement names the schema `holdfast` itself.
+ */
 export function createPool(options: { dsn: string; max: number }): Pool {
   const pool = new pg.Pool({
     connectionString: options.dsn,
@@ -14,7 +17,6 @@ export function createPool(options: { dsn: string; max: number }): Pool {
     min: 0,
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: 10_000,
-    options: '-c search_path=holdfast',
     application_name: 'holdfast',
   });
   // An idle connection that the server ends is not an event for anyone: the next query opens another.

@@ -11,7 +11,7 @@ export interface Refusal {
 
 /** Keeps what was sent by hand and refused, so that it does not vanish without a trace (D5). */
 export async function recordRefusal(db: Db, { id, workflowId, kind, message }: Refusal): Promise<void> {
-  await db.query('insert into refusal (source_id, workflow_id, kind, message) values ($1, $2, $3, $4) on conflict (source_id) do nothing', [
+  await db.query('insert into holdfast.refusal (source_id, workflow_id, kind, message) values ($1, $2, $3, $4) on conflict (source_id) do nothing', [
     id, workflowId, kind, storable(message),
   ]);
 }

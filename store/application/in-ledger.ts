@@ -20,13 +20,9 @@ export class Superseded extends Error {}
  */
 export async function inLedger(pool: Pool, call: LedgerCall, limits: Limits, work: (sql: Sql) => Promise<Judged>): Promise<Attempt<Judged>> {
   return attempt<Judged>(pool, limits, async (client) => {
-    const path = await searchPath(client);
-    await setSearchPath(client, 'holdfast');
     await lockEntry(client, call);
-    await setSearchPath(client, path);
     const judged = await work(sqlOf(client));
     if (judged.kind !== 'succeeded') return { commit: false, value: judged };
-    await setSearchPath(client, 'holdfast');
     await requireOpenTurn(client, call);
     const state = await recordEffect(client, { ...call, state: 'succeeded', call: 'succeeded', externalId: judged.externalId, result: judged.result, note: null });
     if (state !== 'succeeded') throw new Superseded('another worker has taken the effect over; nothing was kept');
@@ -34,26 +30,16 @@ export async function inLedger(pool: Pool, call: LedgerCall, limits: Limits, wor
   });
 }
 
-/** What unqualified names mean to the application: the setting that its user and database have, not Holdfast's schema. */
-async function searchPath(client: PoolClient): Promise<string> {
-  const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
-  return rows[0]?.path ?? '';
-}
-
-async function setSearchPath(client: PoolClient, path: string): Promise<void> {
-  await client.query(`select set_config('search_path', $1, true)`, [path]);
-}
-
 async function lockEntry(client: PoolClient, call: LedgerCall): Promise<void> {
   const { rowCount } = await client.query(
-    `select from ledger_entry where key = $1 and generation = $2 and state = 'dispatched' for no key update`, [call.key, call.generation],
+    `select from holdfast.ledger_entry where key = $1 and generation = $2 and state = 'dispatched' for no key update`, [call.key, call.generation],
   );
   if (rowCount !== 1) throw new Superseded('another worker has taken the effect over; nothing was done');
 }
 
 async function requireOpenTurn(client: PoolClient, call: LedgerCall): Promise<void> {
   const { rowCount } = await client.query(
-    `select from turn t where t.turn_id = (select turn_id from ledger_entry where key = $1) and t.cancel_requested_at is null and t.ended_at is null for share`,
+    `select from holdfast.turn t where t.turn_id = (select turn_id from holdfast.ledger_entry where key = $1) and t.cancel_requested_at is null and t.ended_at is null for share`,
     [call.key],
   );
   if (rowCount !== 1) throw new Superseded('the turn was cancelled before the change was committed; nothing was kept');

@@ -49,15 +49,15 @@ interface UndoableRow extends Undoable {
 
 /** Reads an effect with what has been done to undo it, under a lock, so that two who ask at once cannot both begin. */
 export async function loadUndoable(db: Db, key: string): Promise<Undoable | UndoRefusal> {
-  await db.query('select from ledger_entry where key = $1 for no key update', [key]);
+  await db.query('select from holdfast.ledger_entry where key = $1 for no key update', [key]);
   const { rows } = await db.query<UndoableRow>(
     `select e.key, e.kind, e.name as effect, e.external_id as "externalId", e.args, t.agent, t.definition_digest as "definitionDigest", t.requester,
        e.state = 'succeeded' or (e.state = 'reconciled' and e.outcome = 'succeeded') as done,
-       (select count(*) from detached d where d.key = e.key and d.kind = 'compensation')::int as tries,
+       (select count(*) from holdfast.detached d where d.key = e.key and d.kind = 'compensation')::int as tries,
        (select jsonb_build_object('agent', u.agent, 'threadId', u.thread_id, 'turnId', u.turn_id, 'workflowId', u.workflow_id, 'undoes', true)
-        from detached d join turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.ended_at is null) as open,
-       exists (select from detached d join turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.status = 'completed') as undone
-     from ledger_entry e join turn t using (turn_id) where e.key = $1`,
+        from holdfast.detached d join holdfast.turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.ended_at is null) as open,
+       exists (select from holdfast.detached d join holdfast.turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.status = 'completed') as undone
+     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) where e.key = $1`,
     [key],
   );
   const row = rows[0];
@@ -70,17 +70,17 @@ export async function loadUndoable(db: Db, key: string): Promise<Undoable | Undo
 export async function createCompensation(db: Db, item: NewCompensation): Promise<void> {
   await db.query(
     `with known_thread as (
-       insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
+       insert into holdfast.thread (agent, thread_id) values ($2, $3) on conflict do nothing
      ), begun as (
-       insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, definition_digest)
+       insert into holdfast.turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, definition_digest)
        values ($1, $2, $3, $4, $5, jsonb_build_object('text', $6::text), $7, $8, $1, $9)
      ), owner as (
-       select r.turn_id, r.agent, r.thread_id from ledger_entry e join turn t using (turn_id) join turn r on r.turn_id = t.root_turn_id where e.key = $10
+       select r.turn_id, r.agent, r.thread_id from holdfast.ledger_entry e join holdfast.turn t using (turn_id) join holdfast.turn r on r.turn_id = t.root_turn_id where e.key = $10
      ), linked as (
-       insert into detached (turn_id, kind, key, owner_turn_id, agent, thread_id, asked_by, reason)
+       insert into holdfast.detached (turn_id, kind, key, owner_turn_id, agent, thread_id, asked_by, reason)
        select $1, 'compensation', $10, turn_id, agent, thread_id, $7, $11 from owner
      )
-     insert into ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest, needs_approval) values ($12, $1, 1, 0, 'effect', $13, $14, $15, $16)`,
+     insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest, needs_approval) values ($12, $1, 1, 0, 'effect', $13, $14, $15, $16)`,
     [item.turnId, item.agent, item.threadId, item.requestId, item.inputDigest, item.text, item.requester, item.workflowId, item.definitionDigest, item.undoes, item.reason,
       item.effectKey, item.effect, JSON.stringify(item.args), item.argsDigest, item.needsApproval],
   );
@@ -89,7 +89,7 @@ export async function createCompensation(db: Db, item: NewCompensation): Promise
 /** Effects of a turn that are known to have been done, newest first: the order in which they are undone. */
 export async function doneEffects(db: Db, turnId: string): Promise<{ key: string; name: string }[]> {
   const { rows } = await db.query<{ key: string; name: string }>(
-    `select key, name from ledger_entry where turn_id = $1 and kind = 'effect' and (state = 'succeeded' or (state = 'reconciled' and outcome = 'succeeded'))
+    `select key, name from holdfast.ledger_entry where turn_id = $1 and kind = 'effect' and (state = 'succeeded' or (state = 'reconciled' and outcome = 'succeeded'))
      order by step desc, idx desc`,
     [turnId],
   );
@@ -100,7 +100,7 @@ export async function doneEffects(db: Db, turnId: string): Promise<{ key: string
 export async function compensationEnd(db: Db, turnId: string): Promise<{ key: string; state: string; outcome: string | null; name: string; externalId: string | null; undone: string; undoneId: string | null; reason: string | null }> {
   const { rows } = await db.query<Awaited<ReturnType<typeof compensationEnd>>>(
     `select e.key, e.state, e.outcome, e.name, e.external_id as "externalId", a.name as undone, a.external_id as "undoneId", e.reason
-     from detached d join ledger_entry a on a.key = d.key join ledger_entry e on e.turn_id = d.turn_id where d.turn_id = $1 and e.kind = 'effect'`,
+     from holdfast.detached d join holdfast.ledger_entry a on a.key = d.key join holdfast.ledger_entry e on e.turn_id = d.turn_id where d.turn_id = $1 and e.kind = 'effect'`,
     [turnId],
   );
   const row = rows[0];

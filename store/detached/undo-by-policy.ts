@@ -23,7 +23,7 @@ export async function undoByPolicy(db: Db, turnId: string, status: FinalStatus):
 
 /** Null where this build cannot read it: then it cannot know what undoes what, and a person may ask for it after a migration (D34). */
 async function pinnedBy(db: Db, turnId: string): Promise<AgentDefinition | null> {
-  const { rows } = await db.query<{ digest: string | null }>('select definition_digest as digest from turn where turn_id = $1', [turnId]);
+  const { rows } = await db.query<{ digest: string | null }>('select definition_digest as digest from holdfast.turn where turn_id = $1', [turnId]);
   const digest = rows[0]?.digest ?? null;
   try {
     return digest === null ? null : await loadDefinition(db, digest);
@@ -37,7 +37,7 @@ async function pinnedBy(db: Db, turnId: string): Promise<AgentDefinition | null>
 export async function waitingCompensations(db: Db, turnId: string): Promise<DetachedRef[]> {
   const { rows } = await db.query<DetachedRef>(
     `select u.agent, u.thread_id as "threadId", u.turn_id as "turnId", u.workflow_id as "workflowId", true as undoes
-     from turn t join detached d on d.owner_turn_id = t.root_turn_id and d.kind = 'compensation' join turn u on u.turn_id = d.turn_id
+     from holdfast.turn t join holdfast.detached d on d.owner_turn_id = t.root_turn_id and d.kind = 'compensation' join holdfast.turn u on u.turn_id = d.turn_id
      where t.turn_id = $1 and u.status = 'queued' order by d.ordinal`,
     [turnId],
   );

@@ -18,21 +18,21 @@ export interface NewWork {
 export async function createWork(db: Db, work: NewWork): Promise<boolean> {
   const { rows } = await db.query<{ begun: boolean }>(
     `with owner as (
-       select t.turn_id, t.requester, r.turn_id as root_id, r.agent, r.thread_id from ledger_entry e join turn t using (turn_id) join turn r on r.turn_id = t.root_turn_id
+       select t.turn_id, t.requester, r.turn_id as root_id, r.agent, r.thread_id from holdfast.ledger_entry e join holdfast.turn t using (turn_id) join holdfast.turn r on r.turn_id = t.root_turn_id
        where e.key = $1 and t.cancel_requested_at is null and r.cancel_requested_at is null
        for share of t, r
      ), known_thread as (
-       insert into thread (agent, thread_id) select $3, $4 from owner on conflict do nothing
+       insert into holdfast.thread (agent, thread_id) select $3, $4 from owner on conflict do nothing
      ), begun as (
-       insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, definition_digest, deadline_at)
+       insert into holdfast.turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, definition_digest, deadline_at)
        select $2, $3, $4, $1, $5, jsonb_build_object('text', $6::text), requester, $7, $2, $8, now() + $9 * interval '1 millisecond' from owner
        on conflict do nothing
        returning turn_id
      ), linked as (
-       insert into detached (turn_id, kind, key, owner_turn_id, agent, thread_id, asked_by)
+       insert into holdfast.detached (turn_id, kind, key, owner_turn_id, agent, thread_id, asked_by)
        select begun.turn_id, 'work', $1, owner.root_id, owner.agent, owner.thread_id, owner.requester from begun, owner
      )
-     select exists (select from begun) or exists (select from turn where turn_id = $2) as begun`,
+     select exists (select from begun) or exists (select from holdfast.turn where turn_id = $2) as begun`,
     [work.key, work.ref.turnId, work.ref.agent, work.ref.threadId, work.inputDigest, work.text, work.ref.workflowId, work.definitionDigest, work.maxLifeMs],
   );
   return rows[0]?.begun === true;

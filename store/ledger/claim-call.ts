@@ -32,7 +32,7 @@ export type CallClaimed = { kind: 'claimed'; generation: number } | { kind: 'sto
 export async function claimCall(db: Db, claim: CallClaim): Promise<CallClaimed> {
   const { rows } = await db.query<{ generation: number | null; state: LedgerState; result: Json; digest: string }>(
     `with claimed as (
-       insert into ledger_entry as e (key, turn_id, step, idx, kind, name, state, version, generation, dispatched_at, inflight_until, reserved_tokens, reserved_micros, definition_digest)
+       insert into holdfast.ledger_entry as e (key, turn_id, step, idx, kind, name, state, version, generation, dispatched_at, inflight_until, reserved_tokens, reserved_micros, definition_digest)
        values ($1, $2, $3, $4, $5, $6, 'dispatched', 1, 1, now(), now() + $8 * interval '1 millisecond', $10, $11, $9)
        on conflict (key) do update set state = 'dispatched', version = e.version + 1, generation = e.generation + 1,
          dispatched_at = now(), inflight_until = now() + $8 * interval '1 millisecond',
@@ -40,11 +40,11 @@ export async function claimCall(db: Db, claim: CallClaim): Promise<CallClaimed> 
        where e.state in ('pending', 'dispatched')
        returning key, generation, state
      ), physical as (
-       insert into physical_call (id, key, generation) select $7, key, generation from claimed
+       insert into holdfast.physical_call (id, key, generation) select $7, key, generation from claimed
      )
      select generation, state, null::jsonb as result, $9 as digest from claimed
      union all
-     select null, state, result, coalesce(definition_digest, $9) from ledger_entry where key = $1 and not exists (select from claimed)`,
+     select null, state, result, coalesce(definition_digest, $9) from holdfast.ledger_entry where key = $1 and not exists (select from claimed)`,
     [claim.key, claim.turnId, claim.step, claim.idx, claim.kind, claim.name, claim.physicalCallId, claim.timeoutMs, claim.definitionDigest,
       claim.reserve?.tokens ?? null, claim.reserve?.micros ?? null],
   );

@@ -35,22 +35,22 @@ interface Row {
 export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectClaimed> {
   const { rows } = await db.query<Row>(
     `with allowed as (
-       select e.key, t.definition_digest from ledger_entry e join turn t on t.turn_id = e.turn_id
+       select e.key, t.definition_digest from holdfast.ledger_entry e join holdfast.turn t on t.turn_id = e.turn_id
        where e.key = $1 and t.cancel_requested_at is null and t.ended_at is null
        for share of t
      ), claimed as (
-       update ledger_entry e set state = 'dispatched', version = e.version + 1, generation = e.generation + 1, dispatched_at = now(),
+       update holdfast.ledger_entry e set state = 'dispatched', version = e.version + 1, generation = e.generation + 1, dispatched_at = now(),
          inflight_until = now() + $4 * interval '1 millisecond', reason = null
        from allowed
        where e.key = allowed.key and e.kind = 'effect' and ($5::float8 is null or extract(epoch from now()) * 1000 < $5)
          and ((e.state = 'pending' and $2::int is null) or (e.state in ('dispatched', 'unknown') and e.generation = $2::int))
        returning e.key, e.state, e.generation, e.args, e.args_digest, e.name, coalesce(e.definition_digest, allowed.definition_digest) as definition_digest
      ), physical as (
-       insert into physical_call (id, key, generation) select $3, key, generation from claimed
+       insert into holdfast.physical_call (id, key, generation) select $3, key, generation from claimed
      )
      select true as claimed, state, generation, args, args_digest, name, definition_digest, false as cancelled from claimed
      union all
-     select false, state, generation, args, args_digest, name, '', not exists (select from allowed) from ledger_entry
+     select false, state, generation, args, args_digest, name, '', not exists (select from allowed) from holdfast.ledger_entry
      where key = $1 and not exists (select from claimed)`,
     [claim.key, claim.generation, claim.physicalCallId, claim.timeoutMs, claim.beforeMs],
   );

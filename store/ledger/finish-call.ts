@@ -18,11 +18,11 @@ export interface CallFinish {
 export async function finishCall(db: Db, finish: CallFinish): Promise<boolean> {
   const { rows } = await db.query<{ stored: boolean }>(
     `with stored as (
-       update ledger_entry set state = $3, result = $4, reason = $5, input_tokens = $6, output_tokens = $7, cost_micros = $9, version = version + 1
+       update holdfast.ledger_entry set state = $3, result = $4, reason = $5, input_tokens = $6, output_tokens = $7, cost_micros = $9, version = version + 1
        where key = $1 and generation = $2 and state = 'dispatched'
        returning key
      ), physical as (
-       update physical_call set ended_at = now(), outcome = case when $3 = 'succeeded' then 'succeeded' else 'rejected' end, note = $5 where id = $8
+       update holdfast.physical_call set ended_at = now(), outcome = case when $3 = 'succeeded' then 'succeeded' else 'rejected' end, note = $5 where id = $8
      )
      select exists (select from stored) as stored`,
     [finish.key, finish.generation, finish.state, JSON.stringify(finish.result), finish.reason, finish.inputTokens, finish.outputTokens, finish.physicalCallId, finish.costMicros],
@@ -32,13 +32,13 @@ export async function finishCall(db: Db, finish: CallFinish): Promise<boolean> {
 
 /** Notes how one physical call went wrong; the entry stays as it is, to be called again or given up. */
 export async function notePhysicalCall(db: Db, physicalCallId: string, outcome: 'rejected' | 'not_sent' | 'uncertain', note: string): Promise<void> {
-  await db.query(`update physical_call set ended_at = now(), outcome = $2, note = $3 where id = $1 and outcome = 'open'`, [physicalCallId, outcome, note]);
+  await db.query(`update holdfast.physical_call set ended_at = now(), outcome = $2, note = $3 where id = $1 and outcome = 'open'`, [physicalCallId, outcome, note]);
 }
 
 /** Gives a call up after its last attempt: it failed, and the model is told why. */
 export async function failCall(db: Db, key: string, reason: string): Promise<void> {
   await db.query(
-    `update ledger_entry set state = 'failed', reason = $2, version = version + 1 where key = $1 and kind <> 'effect' and state in ('pending', 'dispatched')`,
+    `update holdfast.ledger_entry set state = 'failed', reason = $2, version = version + 1 where key = $1 and kind <> 'effect' and state in ('pending', 'dispatched')`,
     [key, reason],
   );
 }

@@ -21,16 +21,16 @@ export interface EffectRecord {
 export async function recordEffect(db: Db, record: EffectRecord): Promise<LedgerState | null> {
   const { rows } = await db.query<{ state: LedgerState | null }>(
     `with recorded as (
-       update ledger_entry e set version = e.version + 1, external_id = $5, result = $6, reason = $7,
+       update holdfast.ledger_entry e set version = e.version + 1, external_id = $5, result = $6, reason = $7,
          state = case when $4 in ('failed', 'conflict') and exists (
-           select from physical_call p where p.key = e.key and p.id <> $3 and p.outcome in ('open', 'uncertain', 'succeeded')) then 'unknown' else $4 end
+           select from holdfast.physical_call p where p.key = e.key and p.id <> $3 and p.outcome in ('open', 'uncertain', 'succeeded')) then 'unknown' else $4 end
        where e.key = $1 and e.generation = $2 and e.state = 'dispatched'
        returning e.state
      ), physical as (
-       update physical_call set ended_at = now(), outcome = $8, note = $7 where id = $3
+       update holdfast.physical_call set ended_at = now(), outcome = $8, note = $7 where id = $3
      )
      select coalesce((select state from recorded), (
-       select e.state from ledger_entry e join physical_call p on p.id = $3 and p.outcome = $8 where e.key = $1 and e.generation = $2)) as state`,
+       select e.state from holdfast.ledger_entry e join holdfast.physical_call p on p.id = $3 and p.outcome = $8 where e.key = $1 and e.generation = $2)) as state`,
     [record.key, record.generation, record.physicalCallId, record.state, record.externalId, JSON.stringify(record.result), record.note, record.call],
   );
   return rows[0]?.state ?? null;
@@ -50,16 +50,16 @@ export interface LateResult {
 export async function recordLateResult(db: Db, record: EffectRecord): Promise<LateResult> {
   const { rows } = await db.query<LateResult>(
     `with noted as (
-       insert into evidence (key, by, found, note) values ($1, 'late result', case when $2 then 'found' end, $3)
+       insert into holdfast.evidence (key, by, found, note) values ($1, 'late result', case when $2 then 'found' end, $3)
      ), settled as (
-       update ledger_entry e set state = 'reconciled', outcome = case when $2 then 'succeeded' else 'failed' end, external_id = $4, result = $5,
+       update holdfast.ledger_entry e set state = 'reconciled', outcome = case when $2 then 'succeeded' else 'failed' end, external_id = $4, result = $5,
          version = version + 1, reason = $6
        where key = $1 and state = 'unknown' and ($2 or ($7 and not exists (
-         select from physical_call p where p.key = e.key and p.outcome in ('open', 'uncertain', 'succeeded'))))
+         select from holdfast.physical_call p where p.key = e.key and p.outcome in ('open', 'uncertain', 'succeeded'))))
        returning key, state
      )
      select coalesce(s.state, e.state) as state, e.state = 'unknown' as waited, t.workflow_id as "workflowId"
-     from ledger_entry e join turn t using (turn_id) left join settled s using (key) where e.key = $1`,
+     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) left join settled s using (key) where e.key = $1`,
     [record.key, record.call === 'succeeded', `physical call ${record.physicalCallId} of generation ${record.generation} ended late: ${record.note ?? record.call}`,
       record.externalId, JSON.stringify(record.result), record.note, record.call === 'rejected'],
   );

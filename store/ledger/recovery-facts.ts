@@ -34,10 +34,10 @@ export async function recoveryFacts(db: Db, key: string): Promise<RecoveryRow> {
        coalesce(p.all_ended, true) as "callEnded",
        (extract(epoch from p.last_end) * 1000)::float8 as "callEndedAtMs",
        coalesce(p.tries, 0)::int as "triesMade", coalesce(p.dispatches, 0)::int as dispatches, e.reason as "lastNote"
-     from ledger_entry e join turn t using (turn_id) left join lateral (
+     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) left join lateral (
        select min(started_at) as first, bool_and(ended_at is not null) as all_ended, max(ended_at) as last_end,
          count(*) as dispatches, count(*) filter (where outcome not in ('absent', 'not_sent')) as tries
-       from physical_call where key = e.key) p on true
+       from holdfast.physical_call where key = e.key) p on true
      where e.key = $1 and e.kind = 'effect'`,
     [key],
   );

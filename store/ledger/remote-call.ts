@@ -35,10 +35,10 @@ interface Row {
 export async function claimRemote(pool: Pool, key: string): Promise<RemoteClaimed> {
   return inTransaction(pool, async (db) => {
     const { rows } = await db.query<Row>(
-      `update ledger_entry e set state = 'dispatched', version = e.version + 1, generation = e.generation + 1, dispatched_at = coalesce(e.dispatched_at, now())
-       from turn t where e.key = $1 and t.turn_id = e.turn_id and e.state in ('pending', 'dispatched')
+      `update holdfast.ledger_entry e set state = 'dispatched', version = e.version + 1, generation = e.generation + 1, dispatched_at = coalesce(e.dispatched_at, now())
+       from holdfast.turn t where e.key = $1 and t.turn_id = e.turn_id and e.state in ('pending', 'dispatched')
        returning e.generation, t.agent, t.thread_id, e.external_id, (extract(epoch from now() - e.dispatched_at) * 1000)::float8 as elapsed_ms,
-         exists (select from physical_call p where p.key = e.key and p.outcome in ('open', 'uncertain', 'succeeded')) as may_sent`,
+         exists (select from holdfast.physical_call p where p.key = e.key and p.outcome in ('open', 'uncertain', 'succeeded')) as may_sent`,
       [key],
     );
     const row = rows[0];
@@ -51,7 +51,7 @@ export async function claimRemote(pool: Pool, key: string): Promise<RemoteClaime
 }
 
 async function storedOf(db: Db, key: string): Promise<RemoteClaimed> {
-  const { rows } = await db.query<{ state: LedgerState; result: Json }>('select state, result from ledger_entry where key = $1', [key]);
+  const { rows } = await db.query<{ state: LedgerState; result: Json }>('select state, result from holdfast.ledger_entry where key = $1', [key]);
   const row = rows[0];
   if (row === undefined) throw new Error(`call ${key} is not stored`);
   return { kind: 'stored', state: row.state, result: row.result };
@@ -61,21 +61,21 @@ async function storedOf(db: Db, key: string): Promise<RemoteClaimed> {
 async function continued(db: Db, key: string): Promise<string | null> {
   const { rows } = await db.query<{ continues: string | null }>(
     `with me as (
-       select e.key, e.name, t.agent, t.thread_id from ledger_entry e join turn t using (turn_id)
-       where e.key = $1 and not exists (select from remote_call r where r.key = $1)
+       select e.key, e.name, t.agent, t.thread_id from holdfast.ledger_entry e join holdfast.turn t using (turn_id)
+       where e.key = $1 and not exists (select from holdfast.remote_call r where r.key = $1)
      ), taken as (
-       select r.key, r.question from remote_call r join me on r.agent = me.agent and r.thread_id = me.thread_id and r.child = me.name
+       select r.key, r.question from holdfast.remote_call r join me on r.agent = me.agent and r.thread_id = me.thread_id and r.child = me.name
        where r.question is not null order by r.key limit 1 for update of r
      ), answered as (
-       update remote_call r set question = null from taken where r.key = taken.key
+       update holdfast.remote_call r set question = null from taken where r.key = taken.key
      )
-     insert into remote_call (key, agent, thread_id, child, continues)
+     insert into holdfast.remote_call (key, agent, thread_id, child, continues)
      select me.key, me.agent, me.thread_id, me.name, (select question from taken) from me
      returning continues`,
     [key],
   );
   if (rows[0] !== undefined) return rows[0].continues;
-  const known = await db.query<{ continues: string | null }>('select continues from remote_call where key = $1', [key]);
+  const known = await db.query<{ continues: string | null }>('select continues from holdfast.remote_call where key = $1', [key]);
   return known.rows[0]?.continues ?? null;
 }
 
@@ -83,11 +83,11 @@ async function continued(db: Db, key: string): Promise<string | null> {
 export async function beginSend(db: Db, key: string, generation: number, physicalCallId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `with still as (
-       select e.key, e.generation from ledger_entry e join turn t using (turn_id)
+       select e.key, e.generation from holdfast.ledger_entry e join holdfast.turn t using (turn_id)
        where e.key = $1 and e.generation = $2 and e.state = 'dispatched' and t.cancel_requested_at is null and t.ended_at is null
        for share
      )
-     insert into physical_call (id, key, generation) select $3, key, generation from still`,
+     insert into holdfast.physical_call (id, key, generation) select $3, key, generation from still`,
     [key, generation, physicalCallId],
   );
   return rowCount === 1;
@@ -97,9 +97,9 @@ export async function beginSend(db: Db, key: string, generation: number, physica
 export async function recordTask(db: Db, key: string, taskId: string, physicalCallId: string | null): Promise<string | null> {
   const { rows } = await db.query<{ external_id: string }>(
     `with physical as (
-       update physical_call set ended_at = now(), outcome = 'succeeded' where id = $3 and outcome = 'open'
+       update holdfast.physical_call set ended_at = now(), outcome = 'succeeded' where id = $3 and outcome = 'open'
      )
-     update ledger_entry set external_id = coalesce(external_id, $2), version = version + 1 where key = $1 and state = 'dispatched' returning external_id`,
+     update holdfast.ledger_entry set external_id = coalesce(external_id, $2), version = version + 1 where key = $1 and state = 'dispatched' returning external_id`,
     [key, taskId, physicalCallId],
   );
   return rows[0]?.external_id ?? null;
@@ -108,7 +108,7 @@ export async function recordTask(db: Db, key: string, taskId: string, physicalCa
 /** Keeps the task that waits for an answer, for the next call of the same child in the same conversation; only its owner may (D17). */
 export async function keepQuestion(db: Db, key: string, generation: number, taskId: string): Promise<void> {
   await db.query(
-    `update remote_call r set question = $3 from ledger_entry e where r.key = $1 and e.key = r.key and e.generation = $2 and e.state = 'dispatched'`,
+    `update holdfast.remote_call r set question = $3 from holdfast.ledger_entry e where r.key = $1 and e.key = r.key and e.generation = $2 and e.state = 'dispatched'`,
     [key, generation, taskId],
   );
 }

@@ -31,20 +31,20 @@ interface Row {
 export async function settleEntry(db: Db, settle: SettleEntry): Promise<SettleAnswer> {
   const { rows } = await db.query<Row>(
     `with seen as (
-       select e.key, t.ended_at is not null or t.cancel_requested_at is not null as ended, t.workflow_id from ledger_entry e join turn t using (turn_id) where e.key = $1 and e.kind = 'effect'
+       select e.key, t.ended_at is not null or t.cancel_requested_at is not null as ended, t.workflow_id from holdfast.ledger_entry e join holdfast.turn t using (turn_id) where e.key = $1 and e.kind = 'effect'
      ), changed as (
-       update ledger_entry e set version = e.version + 1,
+       update holdfast.ledger_entry e set version = e.version + 1,
          state = case when $3 = 'retry' then 'unknown' else 'reconciled' end, outcome = case when $3 <> 'retry' then $3 end,
          external_id = coalesce($4, e.external_id), reason = $5
        from seen where e.key = seen.key and e.version = $2 and e.state = 'unknown' and not ($3 = 'retry' and seen.ended)
          and seen.workflow_id = coalesce($7, seen.workflow_id)
        returning e.key, e.state, e.version, e.generation, seen.ended, seen.workflow_id
      ), noted as (
-       insert into evidence (key, by, note) select key, $6, 'settled as ' || $3 || ': ' || $5 from changed
+       insert into holdfast.evidence (key, by, note) select key, $6, 'settled as ' || $3 || ': ' || $5 from changed
      )
      select true as changed, false as repeated, state, version, generation, ended, workflow_id as "workflowId" from changed
      union all
-     select false, e.version = $2 + 1 and exists (select from evidence v where v.key = e.key and v.by = $6 and v.note = 'settled as ' || $3 || ': ' || $5), e.state, e.version, e.generation, seen.ended, seen.workflow_id from ledger_entry e join seen using (key) where not exists (select from changed)`,
+     select false, e.version = $2 + 1 and exists (select from holdfast.evidence v where v.key = e.key and v.by = $6 and v.note = 'settled as ' || $3 || ': ' || $5), e.state, e.version, e.generation, seen.ended, seen.workflow_id from holdfast.ledger_entry e join seen using (key) where not exists (select from changed)`,
     [settle.key, settle.version, settle.outcome, settle.externalId, settle.reason, settle.by, settle.workflowId],
   );
   return answer(settle, rows[0]);

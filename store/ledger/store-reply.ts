@@ -30,13 +30,13 @@ export interface ReplyToStore {
 export async function storeReply(db: Db, item: ReplyToStore): Promise<boolean> {
   const { rows } = await db.query<{ stored: boolean }>(
     `with stored as (
-       update ledger_entry set state = 'succeeded', result = $3, input_tokens = $4, output_tokens = $5, cost_micros = $8, version = version + 1
+       update holdfast.ledger_entry set state = 'succeeded', result = $3, input_tokens = $4, output_tokens = $5, cost_micros = $8, version = version + 1
        where key = $1 and generation = $2 and state = 'dispatched'
        returning turn_id, step, definition_digest
      ), physical as (
-       update physical_call set ended_at = now(), outcome = 'succeeded' where id = $6
+       update holdfast.physical_call set ended_at = now(), outcome = 'succeeded' where id = $6
      ), calls as (
-       insert into ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest, needs_approval, definition_digest)
+       insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest, needs_approval, definition_digest)
        select c.key, s.turn_id, s.step, c.idx, c.kind, c.name, c.args, c."argsDigest", c."needsApproval", s.definition_digest
        from stored s, jsonb_to_recordset($7::jsonb) as c(key text, idx int, kind text, name text, args jsonb, "argsDigest" text, "needsApproval" boolean)
      )

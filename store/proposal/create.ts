@@ -27,16 +27,16 @@ export interface NewProposal {
 export async function createProposal(db: Db, proposal: NewProposal): Promise<ProposalRef> {
   const { rows } = await db.query<{ hash: string; version: number; expires_at: Date }>(
     `with fresh as (
-       insert into proposal (approval_id, version, key, turn_id, hash, args, args_digest, diff, expires_at, approvers, roles, requester, requester_may_approve, edited_by)
+       insert into holdfast.proposal (approval_id, version, key, turn_id, hash, args, args_digest, diff, expires_at, approvers, roles, requester, requester_may_approve, edited_by)
        select $1, $2, $3, $4, $5, $6::jsonb, $7, $8::jsonb, now() + $9 * interval '1 millisecond', $10, $11::text[], $12, $13::boolean, $14
-       from (select e.key from ledger_entry e join turn t using (turn_id)
+       from (select e.key from holdfast.ledger_entry e join holdfast.turn t using (turn_id)
              where e.key = $3 and e.state = 'pending' and coalesce(e.definition_digest, t.definition_digest) = $15 for share of e) made_from
        on conflict do nothing
        returning hash, version, expires_at
      )
      select hash, version, expires_at from fresh
      union all
-     select hash, version, expires_at from proposal where approval_id = $1 and version = $2 and not exists (select from fresh)`,
+     select hash, version, expires_at from holdfast.proposal where approval_id = $1 and version = $2 and not exists (select from fresh)`,
     [proposal.approvalId, proposal.version, proposal.key, proposal.turnId, proposal.hash, JSON.stringify(proposal.args), proposal.argsDigest, JSON.stringify(proposal.diff),
       proposal.expiresInMs, proposal.approvers, proposal.roles, proposal.requester, proposal.requesterMayApprove, proposal.editedBy, proposal.definitionDigest],
   );

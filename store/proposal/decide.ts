@@ -34,7 +34,7 @@ export async function recordDecision(pool: Pool, decision: DecisionToRecord): Pr
 }
 
 async function earlierDecision(db: Db, proposal: ProposalRow, person: string): Promise<string | null> {
-  const { rows } = await db.query<{ decision: string }>('select decision from decision where approval_id = $1 and version = $2 and person = $3', [
+  const { rows } = await db.query<{ decision: string }>('select decision from holdfast.decision where approval_id = $1 and version = $2 and person = $3', [
     proposal.approvalId, proposal.version, person,
   ]);
   return rows[0]?.decision ?? null;
@@ -60,9 +60,9 @@ async function refusalOf(db: Db, proposal: ProposalRow, decision: DecisionToReco
 async function store(db: Db, proposal: ProposalRow, decision: DecisionToRecord): Promise<DecisionAnswer> {
   const { rows } = await db.query<{ approvals: number }>(
     `with fresh as (
-       insert into decision (approval_id, version, person, decision, reason) values ($1, $2, $3, $4, $5) returning decision
+       insert into holdfast.decision (approval_id, version, person, decision, reason) values ($1, $2, $3, $4, $5) returning decision
      )
-     select ((select count(*) from decision where approval_id = $1 and version = $2 and decision = 'approve')
+     select ((select count(*) from holdfast.decision where approval_id = $1 and version = $2 and decision = 'approve')
        + (select count(*) from fresh where decision = 'approve'))::int as approvals`,
     [proposal.approvalId, proposal.version, decision.by.user, decision.decision, decision.reason],
   );
@@ -72,23 +72,23 @@ async function store(db: Db, proposal: ProposalRow, decision: DecisionToRecord):
     return { result: 'rejected', ...base };
   }
   if ((rows[0]?.approvals ?? 0) < proposal.approvers) return { result: 'recorded', ...base };
-  await db.query(`update proposal set state = 'approved' where approval_id = $1 and version = $2`, [proposal.approvalId, proposal.version]);
+  await db.query(`update holdfast.proposal set state = 'approved' where approval_id = $1 and version = $2`, [proposal.approvalId, proposal.version]);
   return { result: 'approved', ...base };
 }
 
 /** Ends a proposal whose time has passed by the database's clock and answers its state: a decision that came first stands (D24). */
 export async function expireProposal(db: Db, approvalId: string, version: number): Promise<ApprovalState> {
   await close(db, approvalId, version, 'expired', null);
-  const { rows } = await db.query<{ state: ApprovalState }>('select state from proposal where approval_id = $1 and version = $2', [approvalId, version]);
+  const { rows } = await db.query<{ state: ApprovalState }>('select state from holdfast.proposal where approval_id = $1 and version = $2', [approvalId, version]);
   return rows[0]?.state ?? 'cancelled';
 }
 
 async function close(db: Db, approvalId: string, version: number, state: 'rejected' | 'expired', reason: string | null): Promise<void> {
   await db.query(
     `with closed as (
-       update proposal set state = $3 where approval_id = $1 and version = $2 and state = 'pending' and ($3 <> 'expired' or expires_at <= now()) returning key
+       update holdfast.proposal set state = $3 where approval_id = $1 and version = $2 and state = 'pending' and ($3 <> 'expired' or expires_at <= now()) returning key
      )
-     update ledger_entry set state = 'cancelled', version = version + 1, reason = $4 from closed where ledger_entry.key = closed.key and ledger_entry.state = 'pending'`,
+     update holdfast.ledger_entry set state = 'cancelled', version = version + 1, reason = $4 from closed where ledger_entry.key = closed.key and ledger_entry.state = 'pending'`,
     [approvalId, version, state, reason],
   );
 }

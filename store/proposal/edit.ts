@@ -11,8 +11,8 @@ export async function editProposal(pool: Pool, basedOnHash: string, proposal: Ne
     const current = await loadProposal(db, proposal.approvalId, true);
     if (current?.version === proposal.version && current.hash === proposal.hash) return createProposal(db, proposal);
     if (current === null || current.hash !== basedOnHash || current.state !== 'pending' || current.expired || current.turnOver) return null;
-    await db.query(`update proposal set state = 'superseded' where approval_id = $1 and version = $2`, [current.approvalId, current.version]);
-    await db.query(`update ledger_entry set args = $2, args_digest = $3, version = version + 1 where key = $1 and state = 'pending'`, [
+    await db.query(`update holdfast.proposal set state = 'superseded' where approval_id = $1 and version = $2`, [current.approvalId, current.version]);
+    await db.query(`update holdfast.ledger_entry set args = $2, args_digest = $3, version = version + 1 where key = $1 and state = 'pending'`, [
       proposal.key, JSON.stringify(proposal.args), proposal.argsDigest,
     ]);
     return createProposal(db, proposal);

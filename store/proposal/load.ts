@@ -34,16 +34,16 @@ export interface ProposalRow {
 export async function loadProposal(db: Db, approvalId: string, lock: boolean): Promise<ProposalRow | null> {
   if (lock) {
     await db.query(
-      `select from turn t join turn r on r.turn_id = t.root_turn_id where t.turn_id = (select turn_id from proposal where approval_id = $1 limit 1) for share of t, r`,
+      `select from holdfast.turn t join holdfast.turn r on r.turn_id = t.root_turn_id where t.turn_id = (select turn_id from holdfast.proposal where approval_id = $1 limit 1) for share of t, r`,
       [approvalId],
     );
   }
   const { rows } = await db.query<ProposalRow>(
     `select p.approval_id as "approvalId", p.version, p.key, p.turn_id as "turnId", e.name as effect, p.hash, p.args, p.args_digest as "argsDigest", p.state, p.expires_at as "expiresAt", p.expires_at <= now() as expired, greatest(0, ceil(extract(epoch from p.expires_at - now()) * 1000))::float8 as "leftMs", p.approvers, p.roles,
        p.requester, p.requester_may_approve as "requesterMayApprove", coalesce(e.definition_digest, t.definition_digest) as "definitionDigest",
-       t.workflow_id as "workflowId", (select b.hash from proposal b where b.approval_id = p.approval_id and b.version = p.version - 1) as "basedOn",
+       t.workflow_id as "workflowId", (select b.hash from holdfast.proposal b where b.approval_id = p.approval_id and b.version = p.version - 1) as "basedOn",
        t.ended_at is not null or t.cancel_requested_at is not null or r.cancel_requested_at is not null as "turnOver"
-     from proposal p join turn t on t.turn_id = p.turn_id join turn r on r.turn_id = t.root_turn_id join ledger_entry e on e.key = p.key
+     from holdfast.proposal p join holdfast.turn t on t.turn_id = p.turn_id join holdfast.turn r on r.turn_id = t.root_turn_id join holdfast.ledger_entry e on e.key = p.key
      where p.approval_id = $1 order by p.version desc limit 1 ${lock ? 'for update of p' : ''}`,
     [approvalId],
   );

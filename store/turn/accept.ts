@@ -31,16 +31,16 @@ export async function acceptInput(db: Db, input: NewInput): Promise<Accepted> {
   const digest = digestOf({ text: content.text, data: content.data ?? null, files: (content.files ?? []).map((file) => ({ ...file })) });
   const { rows } = await db.query<{ status: TurnStatus; input_digest: string; into_id: string; fresh: boolean }>(
     `with known_thread as (
-       insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
+       insert into holdfast.thread (agent, thread_id) values ($2, $3) on conflict do nothing
      ), fresh as (
-       insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, mode, requester, workflow_id, root_turn_id)
+       insert into holdfast.turn (turn_id, agent, thread_id, request_id, input_digest, input, mode, requester, workflow_id, root_turn_id)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $1)
        on conflict do nothing
        returning status, input_digest
      )
      select status, input_digest, $1 as into_id, true as fresh from fresh
      union all
-     select coalesce(m.status, t.status), t.input_digest, coalesce(t.merged_into, t.turn_id), false from turn t left join turn m on m.turn_id = t.merged_into
+     select coalesce(m.status, t.status), t.input_digest, coalesce(t.merged_into, t.turn_id), false from holdfast.turn t left join holdfast.turn m on m.turn_id = t.merged_into
      where t.turn_id = $1`,
     [turnId, input.agent, input.threadId, input.requestId, digest, JSON.stringify(content), input.mode, input.requester, input.workflowId],
   );

@@ -14,15 +14,15 @@ export interface BudgetHit {
 export async function openBudget(db: Db, turnId: string, policy: BudgetPolicy): Promise<number | null> {
   const { rows } = await db.query<{ deadline: Date | null }>(
     `with fresh as (
-       insert into budget (turn_id, model_calls_limit, tokens_limit, cost_micros_limit, effects_limit) values ($1, $2, $3, $4, $5) on conflict do nothing returning turn_id
+       insert into holdfast.budget (turn_id, model_calls_limit, tokens_limit, cost_micros_limit, effects_limit) values ($1, $2, $3, $4, $5) on conflict do nothing returning turn_id
      ), marked as (
-       update turn t set budgets = coalesce(t.budgets, '{}') || t.turn_id,
+       update holdfast.turn t set budgets = coalesce(t.budgets, '{}') || t.turn_id,
          deadline_at = least(t.deadline_at, now() + $6 * interval '1 millisecond')
        from fresh where t.turn_id = fresh.turn_id returning t.deadline_at
      )
      select deadline_at as deadline from marked
      union all
-     select deadline_at from turn where turn_id = $1 and not exists (select from marked)`,
+     select deadline_at from holdfast.turn where turn_id = $1 and not exists (select from marked)`,
     [turnId, policy.modelCalls, policy.tokens, policy.costMicros, policy.effects, policy.wallTimeMs],
   );
   return rows[0]?.deadline?.getTime() ?? null;
@@ -30,7 +30,7 @@ export async function openBudget(db: Db, turnId: string, policy: BudgetPolicy): 
 
 /** Closes a budget whose limit was hit: nothing more of its tree begins, whatever it would use (D33). */
 export async function closeBudget(db: Db, hit: BudgetHit): Promise<void> {
-  await db.query('update budget set exceeded = $2 where turn_id = $1 and exceeded is null', [hit.owner, hit.limit]);
+  await db.query('update holdfast.budget set exceeded = $2 where turn_id = $1 and exceeded is null', [hit.owner, hit.limit]);
 }
 
 /** The limit that made the database refuse a statement, or null when the error is another one. */

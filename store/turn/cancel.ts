@@ -30,7 +30,7 @@ export async function requestCancel(pool: Pool, { turnId, workflowId, reason }: 
     const target = turn.turn_id;
     // A statement of its own, so that it sees everything that was committed before the lock was given.
     const cancelling = await mark(db, target, reason);
-    const { rows } = await db.query<{ status: TurnStatus }>('select status from turn where turn_id = $1', [target]);
+    const { rows } = await db.query<{ status: TurnStatus }>('select status from holdfast.turn where turn_id = $1', [target]);
     const status = rows[0]?.status;
     return status === undefined ? null : { turnId: target, status, cancelling };
   });
@@ -38,7 +38,7 @@ export async function requestCancel(pool: Pool, { turnId, workflowId, reason }: 
 
 async function lockTree(db: Db, turnId: string): Promise<{ turn_id: string; workflow_id: string } | null> {
   const { rows } = await db.query<{ turn_id: string; workflow_id: string }>(
-    `select t.turn_id, t.workflow_id from turn asked join turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id) join turn r on r.turn_id = t.root_turn_id
+    `select t.turn_id, t.workflow_id from holdfast.turn asked join holdfast.turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id) join holdfast.turn r on r.turn_id = t.root_turn_id
      where asked.turn_id = $1 for no key update of r`,
     [turnId],
   );
@@ -48,12 +48,12 @@ async function lockTree(db: Db, turnId: string): Promise<{ turn_id: string; work
 async function mark(db: Db, turnId: string, reason: string): Promise<boolean> {
   const { rows } = await db.query<{ turn_id: string }>(
     `with recursive tree (turn_id, root_turn_id) as (
-       select turn_id, root_turn_id from turn where turn_id = $1
+       select turn_id, root_turn_id from holdfast.turn where turn_id = $1
        union
-       select c.turn_id, c.root_turn_id from tree join turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
-         join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
+       select c.turn_id, c.root_turn_id from tree join holdfast.turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
+         join holdfast.ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
      )
-     update turn t set status = 'cancelling', reason = case when t.cancel_requested_at is null then $2 else t.reason end,
+     update holdfast.turn t set status = 'cancelling', reason = case when t.cancel_requested_at is null then $2 else t.reason end,
        cancel_requested_at = coalesce(t.cancel_requested_at, now())
      from tree where t.turn_id = tree.turn_id and t.ended_at is null
      returning t.turn_id`,

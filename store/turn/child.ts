@@ -8,13 +8,13 @@ import type { Db } from '../pool.js';
 export async function createChildTurn(db: Db, parentKey: string, child: ChildRef, digest: string, text: string, inputDigest: string): Promise<void> {
   await db.query(
     `with known_thread as (
-       insert into thread (agent, thread_id) values ($2, $3) on conflict do nothing
+       insert into holdfast.thread (agent, thread_id) values ($2, $3) on conflict do nothing
      )
-     insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, parent_key, definition_digest,
+     insert into holdfast.turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, parent_key, definition_digest,
        cancel_requested_at, reason, budgets, deadline_at)
      select $1, $2, $3, $4, $5, jsonb_build_object('text', $6::text), p.requester, $7, p.root_turn_id, $4, $8,
        p.cancel_requested_at, case when p.cancel_requested_at is not null then p.reason end, p.budgets, p.deadline_at
-     from ledger_entry e join turn p using (turn_id) join turn r on r.turn_id = p.root_turn_id where e.key = $4
+     from holdfast.ledger_entry e join holdfast.turn p using (turn_id) join holdfast.turn r on r.turn_id = p.root_turn_id where e.key = $4
      for share of p, r
      on conflict do nothing`,
     [child.turnId, child.agent, child.threadId, parentKey, inputDigest, text, child.workflowId, digest],
@@ -22,7 +22,7 @@ export async function createChildTurn(db: Db, parentKey: string, child: ChildRef
 }
 
 export async function turnOutcome(db: Db, turnId: string): Promise<{ status: string; text: string | null; reason: string | null }> {
-  const { rows } = await db.query<{ status: string; text: string | null; reason: string | null }>('select status, text, reason from turn where turn_id = $1', [turnId]);
+  const { rows } = await db.query<{ status: string; text: string | null; reason: string | null }>('select status, text, reason from holdfast.turn where turn_id = $1', [turnId]);
   const row = rows[0];
   if (row === undefined) throw new Error(`turn ${turnId} is not stored`);
   return row;

@@ -56,23 +56,23 @@ export async function loadTurnContext(db: Db, turnId: string, limits: { priorLim
   const { rows } = await db.query<Row>(
     `select t.agent, t.thread_id, t.requester, t.definition_digest, t.input, t.parent_key, t.cancel_requested_at is not null as cancelled, t.budgets is not null as has_budget,
        (select jsonb_agg(jsonb_build_object('seq', m.seq, 'grp', m.grp, 'body', m.body) order by m.seq)
-        from (select seq, grp, body from message where agent = t.agent and thread_id = t.thread_id order by seq desc limit $2) m) as prior,
-       (select next_seq - 1 from thread th where th.agent = t.agent and th.thread_id = t.thread_id) as thread_messages,
+        from (select seq, grp, body from holdfast.message where agent = t.agent and thread_id = t.thread_id order by seq desc limit $2) m) as prior,
+       (select next_seq - 1 from holdfast.thread th where th.agent = t.agent and th.thread_id = t.thread_id) as thread_messages,
        (select jsonb_agg(jsonb_build_object('step', e.step, 'idx', e.idx, 'kind', e.kind, 'name', e.name, 'state', e.state, 'outcome', e.outcome, 'result', e.result,
           'externalId', e.external_id, 'reason', e.reason, 'args', e.args,
-          'proposal', (select p.state from proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1)) order by e.step, e.idx)
-        from ledger_entry e where e.turn_id = t.turn_id and e.step >= $3 and e.kind <> 'summary') as records,
+          'proposal', (select p.state from holdfast.proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1)) order by e.step, e.idx)
+        from holdfast.ledger_entry e where e.turn_id = t.turn_id and e.step >= $3 and e.kind <> 'summary') as records,
        (select jsonb_agg(jsonb_build_object('beforeStep', s.merged_step, 'content', s.input) order by s.ordinal)
-        from turn s where s.merged_into = t.turn_id and s.merged_step >= $3) as steered,
+        from holdfast.turn s where s.merged_into = t.turn_id and s.merged_step >= $3) as steered,
        (select jsonb_agg(jsonb_build_object('child', w.child, 'summary', w.summary) order by w.created_at, w.key)
-        from (select child, summary, created_at, key from work_history where agent = t.agent and thread_id = t.thread_id and state = 'committed'
+        from (select child, summary, created_at, key from holdfast.work_history where agent = t.agent and thread_id = t.thread_id and state = 'committed'
               order by created_at desc limit $4) w) as work_history,
        (select jsonb_agg(jsonb_build_object('kind', w.kind, 'status', w.status, 'text', left(w.text, 2000)) order by w.ordinal)
-        from (select d.kind, d.ordinal, u.status, u.text from detached d join turn u on u.turn_id = d.turn_id
+        from (select d.kind, d.ordinal, u.status, u.text from holdfast.detached d join holdfast.turn u on u.turn_id = d.turn_id
               where d.agent = t.agent and d.thread_id = t.thread_id and u.ended_at is not null and u.ended_at > coalesce(
-                (select max(p.created_at) from turn p where p.agent = t.agent and p.thread_id = t.thread_id and p.ordinal < t.ordinal), '-infinity')
+                (select max(p.created_at) from holdfast.turn p where p.agent = t.agent and p.thread_id = t.thread_id and p.ordinal < t.ordinal), '-infinity')
               order by d.ordinal desc limit 5) w) as ended_work
-     from turn t where t.turn_id = $1`,
+     from holdfast.turn t where t.turn_id = $1`,
     [turnId, limits.priorLimit, limits.fromStep, limits.workItems],
   );
   const row = rows[0];
@@ -103,7 +103,7 @@ export async function loadCall(db: Db, key: string): Promise<StoredCall | null> 
   const { rows } = await db.query<StoredCall>(
     `select e.turn_id as "turnId", e.step, e.idx, e.name, e.args, e.result, e.state, coalesce(e.definition_digest, t.definition_digest) as "definitionDigest",
        t.budgets is not null as "hasBudget"
-     from ledger_entry e join turn t using (turn_id) where e.key = $1`,
+     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) where e.key = $1`,
     [key],
   );
   return rows[0] ?? null;

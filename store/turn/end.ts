@@ -27,8 +27,8 @@ export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, re
     const undoing = status === 'completed' ? [] : await undoByPolicy(db, turnId, status);
     const text = status === 'completed' ? (answer ?? finalText(context.records)) : closingText(status, why, await toldEffects(db, turnId, undoing));
     if (context.definitionDigest !== null) await appendMessages(db, context, transcript(context, status, text));
-    await db.query(`update work_history set state = $2 where turn_id = $1 and state = 'provisional'`, [turnId, status === 'completed' ? 'committed' : 'quarantine']);
-    await db.query(`update turn set status = $2, text = $3, reason = $4, ended_at = now() where turn_id = $1`, [turnId, status, text, why]);
+    await db.query(`update holdfast.work_history set state = $2 where turn_id = $1 and state = 'provisional'`, [turnId, status === 'completed' ? 'committed' : 'quarantine']);
+    await db.query(`update holdfast.turn set status = $2, text = $3, reason = $4, ended_at = now() where turn_id = $1`, [turnId, status, text, why]);
     return status;
   });
 }
@@ -36,8 +36,8 @@ export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, re
 /** Turns of children that never began, or whose workflow was ended from outside: a turn ends after its calls, so nothing runs them any more. */
 async function openChildren(db: Db, turnId: string): Promise<string[]> {
   const { rows } = await db.query<{ turn_id: string }>(
-    `select c.turn_id from turn t join turn c on c.root_turn_id = t.root_turn_id and c.root_turn_id <> c.turn_id and c.ended_at is null
-       join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = t.turn_id
+    `select c.turn_id from holdfast.turn t join holdfast.turn c on c.root_turn_id = t.root_turn_id and c.root_turn_id <> c.turn_id and c.ended_at is null
+       join holdfast.ledger_entry opener on opener.key = c.parent_key and opener.turn_id = t.turn_id
      where t.turn_id = $1`,
     [turnId],
   );
@@ -46,7 +46,7 @@ async function openChildren(db: Db, turnId: string): Promise<string[]> {
 
 async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatus | null; cancelRequested: boolean; reason: string | null }> {
   const { rows } = await db.query<{ ended: boolean; status: FinalStatus; cancelled: boolean; reason: string | null }>(
-    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from turn where turn_id = $1 for update`,
+    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from holdfast.turn where turn_id = $1 for update`,
     [turnId],
   );
   const row = rows[0];
@@ -56,9 +56,9 @@ async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatu
 
 /** What never began is cancelled, and an approval that still waits can no longer act (D24, D27). */
 async function cancelPending(db: Db, turnId: string): Promise<void> {
-  await db.query(`update proposal set state = 'cancelled' where turn_id = $1 and state = 'pending'`, [turnId]);
+  await db.query(`update holdfast.proposal set state = 'cancelled' where turn_id = $1 and state = 'pending'`, [turnId]);
   await db.query(
-    `update ledger_entry set version = version + 1,
+    `update holdfast.ledger_entry set version = version + 1,
        state = case when kind = 'effect' and state = 'dispatched' then 'unknown' else 'cancelled' end
      where turn_id = $1 and state in ('pending', 'dispatched')`,
     [turnId],
@@ -69,14 +69,14 @@ async function cancelPending(db: Db, turnId: string): Promise<void> {
 async function toldEffects(db: Db, turnId: string, undoing: string[]): Promise<ToldEffect[]> {
   const { rows } = await db.query<ToldEffect>(
     `with recursive tree (turn_id, root_turn_id) as (
-       select turn_id, root_turn_id from turn where turn_id = $1
+       select turn_id, root_turn_id from holdfast.turn where turn_id = $1
        union
-       select c.turn_id, c.root_turn_id from tree join turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
-         join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
+       select c.turn_id, c.root_turn_id from tree join holdfast.turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
+         join holdfast.ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
      )
      select e.key = any($2) as undoing, e.name, e.state, e.outcome, e.external_id as "externalId",
-       (select p.state from proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1) as proposal
-     from tree join ledger_entry e using (turn_id) join turn o using (turn_id) where e.kind = 'effect' order by o.ordinal, e.step, e.idx`,
+       (select p.state from holdfast.proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1) as proposal
+     from tree join holdfast.ledger_entry e using (turn_id) join holdfast.turn o using (turn_id) where e.kind = 'effect' order by o.ordinal, e.step, e.idx`,
     [turnId, undoing],
   );
   return rows;
@@ -108,9 +108,9 @@ async function appendMessages(db: Db, context: TurnContext, groups: Group[]): Pr
   const bodies = joined.flatMap((group, grp) => group.map((body) => ({ grp, body })));
   await db.query(
     `with place as (
-       update thread set next_seq = next_seq + $3 where agent = $1 and thread_id = $2 returning next_seq - $3 as first
+       update holdfast.thread set next_seq = next_seq + $3 where agent = $1 and thread_id = $2 returning next_seq - $3 as first
      )
-     insert into message (agent, thread_id, seq, grp, turn_id, body)
+     insert into holdfast.message (agent, thread_id, seq, grp, turn_id, body)
      select $1, $2, place.first + item.n - 1, place.first + (item.body ->> 'grp')::bigint, $4, item.body -> 'body'
      from place, jsonb_array_elements($5::jsonb) with ordinality as item(body, n)`,
     [context.agent, context.threadId, bodies.length, context.turnId, JSON.stringify(bodies)],

@@ -19,7 +19,7 @@ export async function turnToMigrate(db: Db, turnId: string, lock: boolean): Prom
   const { rows } = await db.query<TurnToMigrate>(
     `select turn_id as "turnId", agent, workflow_id as "workflowId", status, ended_at is not null or merged_into is not null as ended,
        definition_digest as digest, requester
-     from turn where turn_id = $1 ${lock ? 'for no key update' : ''}`,
+     from holdfast.turn where turn_id = $1 ${lock ? 'for no key update' : ''}`,
     [turnId],
   );
   return rows[0] ?? null;
@@ -46,8 +46,8 @@ export async function openCalls(db: Db, turnId: string): Promise<OpenCall[]> {
        coalesce(extract(epoch from p.expires_at) * 1000, 0)::float8 as "expiresAt",
        case when p.approval_id is null then null when p.state = 'pending' and p.expires_at <= now() then 'over'
          when p.state in ('pending', 'approved') then p.state else 'over' end as proposal
-     from ledger_entry e join turn t using (turn_id) left join lateral (
-       select approval_id, version, hash, state, expires_at from proposal where key = e.key order by version desc limit 1) p on true
+     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) left join lateral (
+       select approval_id, version, hash, state, expires_at from holdfast.proposal where key = e.key order by version desc limit 1) p on true
      where e.turn_id = $1 and e.kind in ('effect', 'child') and e.state in ('pending', 'dispatched', 'unknown') order by e.step, e.idx`,
     [turnId],
   );
@@ -57,7 +57,7 @@ export async function openCalls(db: Db, turnId: string): Promise<OpenCall[]> {
 /** Unfinished turns of child agents that this turn called; each is pinned by itself (D32, D34). */
 export async function openChildTurns(db: Db, turnId: string): Promise<string[]> {
   const { rows } = await db.query<{ turn_id: string }>(
-    `select c.turn_id from ledger_entry opener join turn c on c.parent_key = opener.key and c.ended_at is null
+    `select c.turn_id from holdfast.ledger_entry opener join holdfast.turn c on c.parent_key = opener.key and c.ended_at is null
      where opener.turn_id = $1 order by c.ordinal`,
     [turnId],
   );

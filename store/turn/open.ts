@@ -14,8 +14,8 @@ export interface OpenRow {
 /** Starts a turn and pins the agent's current definition. A repeat finds the pin it made before (D34). Null: the conversation has no such turn. */
 export async function openTurn(db: Db, { turnId, agent, threadId }: ConversationRef & { turnId: string }): Promise<OpenRow | null> {
   const { rows } = await db.query<{ status: FinalStatus; ended: boolean; cancelled: boolean; digest: string | null; deadline: Date | null }>(
-    `update turn t set
-       definition_digest = coalesce(t.definition_digest, (select c.digest from current_definition c where c.agent = t.agent)),
+    `update holdfast.turn t set
+       definition_digest = coalesce(t.definition_digest, (select c.digest from holdfast.current_definition c where c.agent = t.agent)),
        status = case when t.status = 'queued' then 'working' else t.status end
      where t.turn_id = $1 and t.agent = $2 and t.thread_id = $3
      returning t.status, t.ended_at is not null or t.merged_into is not null as ended, t.cancel_requested_at is not null as cancelled, t.definition_digest as digest, t.deadline_at as deadline`,

@@ -31,12 +31,12 @@ const COLUMNS = `
   coalesce((
     select jsonb_agg(jsonb_build_object('by', d.person, 'decision', d.decision, 'reason', d.reason,
       'at', to_char(d.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by d.at, d.person)
-    from decision d where d.approval_id = p.approval_id and d.version = p.version), '[]'::jsonb) as decisions`;
+    from holdfast.decision d where d.approval_id = p.approval_id and d.version = p.version), '[]'::jsonb) as decisions`;
 
 const JOINS = `
-  join turn t on t.turn_id = p.turn_id
-  join turn r on r.turn_id = t.root_turn_id
-  join ledger_entry e on e.key = p.key`;
+  join holdfast.turn t on t.turn_id = p.turn_id
+  join holdfast.turn r on r.turn_id = t.root_turn_id
+  join holdfast.ledger_entry e on e.key = p.key`;
 
 /** jsonb has an order of keys of its own; people read these objects in ours. */
 function toView(row: ApprovalRow): ApprovalView {
@@ -61,7 +61,7 @@ export async function listApprovals(db: Db, filter: ApprovalFilter = {}): Promis
   // The literal lets the planner use the partial index on pending proposals.
   const condition = state === 'pending' ? `p.state = 'pending' and $1 = 'pending'` : 'p.state = $1';
   const { rows } = await db.query<ApprovalRow>(
-    `select ${COLUMNS} from proposal p ${JOINS}
+    `select ${COLUMNS} from holdfast.proposal p ${JOINS}
      where ${condition} and ($2::text is null or r.thread_id = $2)
      order by p.created_at, p.approval_id, p.version limit $3`,
     [state, filter.threadId ?? null, boundedLimit(filter.limit)],
@@ -72,7 +72,7 @@ export async function listApprovals(db: Db, filter: ApprovalFilter = {}): Promis
 /** The latest version of a proposal, or null. */
 export async function approvalView(db: Db, id: string): Promise<ApprovalView | null> {
   const { rows } = await db.query<ApprovalRow>(
-    `select ${COLUMNS} from proposal p ${JOINS} where p.approval_id = $1 order by p.version desc limit 1`,
+    `select ${COLUMNS} from holdfast.proposal p ${JOINS} where p.approval_id = $1 order by p.version desc limit 1`,
     [id],
   );
   return rows[0] === undefined ? null : toView(rows[0]);
@@ -81,7 +81,7 @@ export async function approvalView(db: Db, id: string): Promise<ApprovalView | n
 /** Every version of a proposal, oldest first: what was decided about which of them (D22, D23). */
 export async function approvalVersions(db: Db, id: string): Promise<ApprovalView[]> {
   const { rows } = await db.query<ApprovalRow>(
-    `select ${COLUMNS} from proposal p ${JOINS} where p.approval_id = $1 order by p.version`,
+    `select ${COLUMNS} from holdfast.proposal p ${JOINS} where p.approval_id = $1 order by p.version`,
     [id],
   );
   return rows.map(toView);
@@ -90,9 +90,9 @@ export async function approvalVersions(db: Db, id: string): Promise<ApprovalView
 /** The latest version of every proposal of these turns, by turn, oldest first. */
 export async function approvalsOfTurns(db: Db, turnIds: string[]): Promise<{ ofTurn: string; approval: ApprovalView }[]> {
   const { rows } = await db.query<ApprovalRow & { of_turn: string }>(
-    `select ${COLUMNS}, p.turn_id as of_turn from proposal p ${JOINS}
+    `select ${COLUMNS}, p.turn_id as of_turn from holdfast.proposal p ${JOINS}
      where p.turn_id = any($1)
-       and not exists (select 1 from proposal newer where newer.approval_id = p.approval_id and newer.version > p.version)
+       and not exists (select 1 from holdfast.proposal newer where newer.approval_id = p.approval_id and newer.version > p.version)
      order by p.created_at, p.approval_id`,
     [turnIds],
   );

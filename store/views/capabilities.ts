@@ -11,7 +11,7 @@ export interface CapabilityRow {
 export async function capabilityRows(db: Db): Promise<CapabilityRow[]> {
   const { rows } = await db.query<{ agent: string; effect: EffectDefinition }>(
     `select c.agent, e.effect
-     from current_definition c join definition d using (digest)
+     from holdfast.current_definition c join holdfast.definition d using (digest)
      cross join lateral jsonb_array_elements(d.body -> 'effects') as e (effect)
      order by c.agent, e.effect ->> 'name'`,
   );

@@ -27,11 +27,11 @@ const COLUMNS = `
   coalesce((
     select jsonb_agg(jsonb_build_object('physicalCallId', c.id, 'outcome', c.outcome, 'note', c.note,
       'at', to_char(c.started_at at time zone 'utc', ${ISO})) order by c.generation, c.started_at, c.id)
-    from physical_call c where c.key = e.key), '[]'::jsonb) as attempts,
+    from holdfast.physical_call c where c.key = e.key), '[]'::jsonb) as attempts,
   coalesce((
     select jsonb_agg(jsonb_build_object('by', v.by, 'found', v.found, 'note', v.note,
       'at', to_char(v.at at time zone 'utc', ${ISO})) order by v.id)
-    from evidence v where v.key = e.key), '[]'::jsonb) as evidence`;
+    from holdfast.evidence v where v.key = e.key), '[]'::jsonb) as evidence`;
 
 /** jsonb has an order of keys of its own; people read these objects in ours. */
 function toView(row: EntryRow): LedgerEntryView {
@@ -58,11 +58,11 @@ export interface LedgerFilter {
 export async function listLedger(db: Db, filter: LedgerFilter = {}): Promise<LedgerEntryView[]> {
   const { rows } = await db.query<EntryRow>(
     `with chosen as (
-       select e.key, t.ordinal, e.step, e.idx from turn t join ledger_entry e on e.turn_id = t.turn_id
+       select e.key, t.ordinal, e.step, e.idx from holdfast.turn t join holdfast.ledger_entry e on e.turn_id = t.turn_id
        where ($1::text is null or e.state = $1) and ($3::text is null or e.kind = $3)
          and ($2::text is null or t.turn_id = $2 or (t.root_turn_id = $2 and t.root_turn_id <> t.turn_id))
        order by t.ordinal desc, e.step desc, e.idx desc limit $4)
-     select ${COLUMNS} from chosen join ledger_entry e using (key) order by chosen.ordinal, chosen.step, chosen.idx`,
+     select ${COLUMNS} from chosen join holdfast.ledger_entry e using (key) order by chosen.ordinal, chosen.step, chosen.idx`,
     [filter.state ?? null, filter.turnId ?? null, filter.kind ?? null, boundedLimit(filter.limit)],
   );
   return rows.map(toView);
@@ -71,14 +71,14 @@ export async function listLedger(db: Db, filter: LedgerFilter = {}): Promise<Led
 /** Effects whose outcome is open: what a reconcile sweep looks at (D15). Oldest deadline first, at most 500. */
 export async function unsettledKeys(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ key: string }>(
-    `select key from ledger_entry where kind = 'effect' and state in ('dispatched', 'unknown') order by inflight_until nulls first limit 500`,
+    `select key from holdfast.ledger_entry where kind = 'effect' and state in ('dispatched', 'unknown') order by inflight_until nulls first limit 500`,
   );
   return rows.map((row) => row.key);
 }
 
 /** The entries with these keys, in the order of their keys. */
 export async function ledgerEntries(db: Db, keys: string[]): Promise<LedgerEntryView[]> {
-  const { rows } = await db.query<EntryRow>(`select ${COLUMNS} from ledger_entry e where e.key = any($1) order by e.key`, [keys]);
+  const { rows } = await db.query<EntryRow>(`select ${COLUMNS} from holdfast.ledger_entry e where e.key = any($1) order by e.key`, [keys]);
   return rows.map(toView);
 }
 

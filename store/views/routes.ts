@@ -30,7 +30,7 @@ function toRoute(row: RouteRow | undefined): TurnRoute | null {
 /** Cheap enough to be asked again and again while somebody waits. */
 export async function turnRoute(db: Db, turnId: string): Promise<TurnRoute | null> {
   const { rows } = await db.query<RouteRow>(
-    `select ${COLUMNS} from turn asked join turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id) where asked.turn_id = $1`,
+    `select ${COLUMNS} from holdfast.turn asked join holdfast.turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id) where asked.turn_id = $1`,
     [turnId],
   );
   return toRoute(rows[0]);
@@ -39,7 +39,7 @@ export async function turnRoute(db: Db, turnId: string): Promise<TurnRoute | nul
 /** The turn that made a proposal: the child's own, not the root's, because its workflow takes the decision. */
 export async function approvalRoute(db: Db, approvalId: string): Promise<TurnRoute | null> {
   const { rows } = await db.query<RouteRow>(
-    `select ${COLUMNS} from proposal p join turn t on t.turn_id = p.turn_id where p.approval_id = $1 order by p.version desc limit 1`,
+    `select ${COLUMNS} from holdfast.proposal p join holdfast.turn t on t.turn_id = p.turn_id where p.approval_id = $1 order by p.version desc limit 1`,
     [approvalId],
   );
   return toRoute(rows[0]);
@@ -47,6 +47,6 @@ export async function approvalRoute(db: Db, approvalId: string): Promise<TurnRou
 
 /** The turn that owns a ledger entry. */
 export async function entryRoute(db: Db, key: string): Promise<TurnRoute | null> {
-  const { rows } = await db.query<RouteRow>(`select ${COLUMNS} from ledger_entry e join turn t on t.turn_id = e.turn_id where e.key = $1`, [key]);
+  const { rows } = await db.query<RouteRow>(`select ${COLUMNS} from holdfast.ledger_entry e join holdfast.turn t on t.turn_id = e.turn_id where e.key = $1`, [key]);
   return toRoute(rows[0]);
 }

@@ -6,6 +6,6 @@ export async function serverState(db: Db): Promise<{ version: string; applied: s
     `select current_setting('server_version') as version, to_regclass('holdfast.migration') is not null as made`,
   );
   const made = rows[0]?.made === true;
-  const applied = made ? (await db.query<{ name: string }>('select name from migration order by name')).rows.map((row) => row.name) : [];
+  const applied = made ? (await db.query<{ name: string }>('select name from holdfast.migration order by name')).rows.map((row) => row.name) : [];
   return { version: rows[0]?.version ?? 'unknown', applied };
 }

@@ -22,15 +22,15 @@ interface StandingRow {
 export async function turnStanding(db: Db, turnId: string): Promise<Standing | null> {
   const { rows } = await db.query<StandingRow>(
     `select t.turn_id, coalesce(child.status, t.status) as status, front.turn_id as behind_id, front.status as behind_status
-     from turn asked join turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id)
+     from holdfast.turn asked join holdfast.turn t on t.turn_id = coalesce(asked.merged_into, asked.turn_id)
      left join lateral (
-       select c.status from turn c
+       select c.status from holdfast.turn c
        where t.status = 'working' and c.root_turn_id = t.turn_id and c.root_turn_id <> c.turn_id and (c.status like 'waiting\\_%' or c.status = 'needs_migration')
        order by c.ordinal limit 1) child on true
      left join lateral (
-       select f.turn_id, coalesce(w.status, f.status) as status from turn f
+       select f.turn_id, coalesce(w.status, f.status) as status from holdfast.turn f
        left join lateral (
-         select c.status from turn c
+         select c.status from holdfast.turn c
          where f.status = 'working' and c.root_turn_id = f.turn_id and c.root_turn_id <> c.turn_id and (c.status like 'waiting\\_%' or c.status = 'needs_migration')
          order by c.ordinal limit 1) w on true
        where t.status = 'queued' and f.ended_at is null and f.ordinal < t.ordinal and f.agent = t.agent and f.thread_id = t.thread_id

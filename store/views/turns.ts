@@ -35,24 +35,24 @@ interface TurnRow {
  */
 const VIEW = `
   with recursive asked as (
-    select turn_id, root_turn_id, place from unnest($1::text[]) with ordinality as a (turn_id, place) join turn t using (turn_id)),
+    select turn_id, root_turn_id, place from unnest($1::text[]) with ordinality as a (turn_id, place) join holdfast.turn t using (turn_id)),
   tree (top, turn_id) as (
     select turn_id, turn_id from asked
     union
     select tree.top, c.turn_id from tree
       join asked on asked.turn_id = tree.top
-      join turn c on c.root_turn_id = asked.root_turn_id and c.root_turn_id <> c.turn_id
-      join ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id)
+      join holdfast.turn c on c.root_turn_id = asked.root_turn_id and c.root_turn_id <> c.turn_id
+      join holdfast.ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id)
   select t.turn_id, t.agent, t.thread_id, t.request_id, t.workflow_id, t.text, t.definition_digest,
     coalesce(waiting.status, t.status) as status, coalesce(waiting.reason, t.reason) as reason,
     members.ids as tree, done.effects, done.steps, done.model_calls, done.input_tokens, done.output_tokens, done.cost_micros, done.effect_calls,
     (select coalesce(jsonb_agg(jsonb_build_object('turnId', d.turn_id, 'kind', d.kind, 'status', w.status, 'key', d.key) order by d.ordinal), '[]'::jsonb)
-      from detached d join turn w on w.turn_id = d.turn_id where d.owner_turn_id = t.turn_id) as detached,
-    (select d.owner_turn_id from detached d where d.turn_id = t.turn_id) as owner
-  from asked join turn t on t.turn_id = asked.turn_id
+      from holdfast.detached d join holdfast.turn w on w.turn_id = d.turn_id where d.owner_turn_id = t.turn_id) as detached,
+    (select d.owner_turn_id from holdfast.detached d where d.turn_id = t.turn_id) as owner
+  from asked join holdfast.turn t on t.turn_id = asked.turn_id
   cross join lateral (select array_agg(tree.turn_id) as ids from tree where tree.top = t.turn_id) members
   left join lateral (
-    select c.status, c.reason from turn c
+    select c.status, c.reason from holdfast.turn c
     where t.status = 'working' and c.turn_id = any(members.ids) and c.turn_id <> t.turn_id and (c.status like 'waiting\\_%' or c.status = 'needs_migration')
     order by c.ordinal limit 1) waiting on true
   cross join lateral (
@@ -61,11 +61,11 @@ const VIEW = `
         'externalId', e.external_id, 'args', e.args) order by o.ordinal, e.step, e.idx) filter (where e.kind = 'effect'), '[]'::jsonb) as effects,
       count(*) filter (where e.kind = 'model' and e.turn_id = t.turn_id and e.state not in ('pending', 'cancelled'))::int as steps,
       count(*) filter (where e.kind in ('model', 'child', 'summary') and e.state not in ('pending', 'cancelled')
-        and not exists (select 1 from turn c where c.parent_key = e.key and c.turn_id = any(members.ids)))::int as model_calls,
+        and not exists (select 1 from holdfast.turn c where c.parent_key = e.key and c.turn_id = any(members.ids)))::int as model_calls,
       coalesce(sum(e.input_tokens), 0)::int as input_tokens, coalesce(sum(e.output_tokens), 0)::int as output_tokens,
       nullif(sum(e.cost_micros), 0)::text as cost_micros,
       count(*) filter (where e.kind = 'effect' and e.dispatched_at is not null)::int as effect_calls
-    from ledger_entry e join turn o on o.turn_id = e.turn_id where e.turn_id = any(members.ids)) done
+    from holdfast.ledger_entry e join holdfast.turn o on o.turn_id = e.turn_id where e.turn_id = any(members.ids)) done
   order by asked.place`;
 
 async function viewsOf(db: Db, turnIds: string[]): Promise<TurnView[]> {
@@ -87,7 +87,7 @@ async function viewsOf(db: Db, turnIds: string[]): Promise<TurnView[]> {
 
 /** A turn with its whole tree of children, or null. An input that became part of a running turn reads as that turn (D4). */
 export async function turnView(db: Db, turnId: string): Promise<TurnView | null> {
-  const { rows } = await db.query<{ id: string }>('select coalesce(merged_into, turn_id) as id from turn where turn_id = $1', [turnId]);
+  const { rows } = await db.query<{ id: string }>('select coalesce(merged_into, turn_id) as id from holdfast.turn where turn_id = $1', [turnId]);
   return rows[0] === undefined ? null : ((await viewsOf(db, [rows[0].id]))[0] ?? null);
 }
 
@@ -100,10 +100,10 @@ export interface TurnFilter {
 /** Turns that somebody submitted (not those of children), newest first, at most `limit` (50, never above 500). */
 export async function listTurns(db: Db, filter: TurnFilter = {}): Promise<TurnView[]> {
   const { rows } = await db.query<{ turn_id: string }>(
-    `select t.turn_id from turn t
+    `select t.turn_id from holdfast.turn t
      where t.root_turn_id = t.turn_id and t.merged_into is null and ($2::text is null or t.thread_id = $2)
        and ($1::text is null or t.status = $1 or (t.status = 'working' and ($1 like 'waiting\\_%' or $1 = 'needs_migration') and exists (
-         select 1 from turn c where c.root_turn_id = t.turn_id and c.root_turn_id <> c.turn_id and c.status = $1)))
+         select 1 from holdfast.turn c where c.root_turn_id = t.turn_id and c.root_turn_id <> c.turn_id and c.status = $1)))
      order by t.ordinal desc limit $3`,
     [filter.status ?? null, filter.thread ?? null, boundedLimit(filter.limit, 50)],
   );

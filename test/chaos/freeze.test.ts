@@ -79,7 +79,7 @@ it.concurrent('D16, D17, D28: a late success settles an entry that is unknown, a
 it.concurrent('D13, D17: a late proof that nothing was sent lets the owning step send an unknown effect once', async () => {
   const { engine, turnId, thaw } = await frozen('before_send', ['neither']);
   const unknown = (await engine.until(turnId, 'waiting_unknown')).effects[0]!;
-  await waitFor(async () => (await engine.pool.query('select from ledger_entry where key = $1 and inflight_until < now()', [unknown.key])).rowCount === 1, { what: 'the time of the call to be over' });
+  await waitFor(async () => (await engine.pool.query('select from holdfast.ledger_entry where key = $1 and inflight_until < now()', [unknown.key])).rowCount === 1, { what: 'the time of the call to be over' });
   thaw();
   const turn = await engine.until(turnId, 'completed');
   expect(turn.effects[0]).toMatchObject({ state: 'succeeded', externalId: expect.stringMatching(/^R-/) });

@@ -36,7 +36,7 @@ it('D12, D36: a worker killed around a model call or before the report pays at m
     expect(model.requests.filter(({ body }) => body.messages.at(-1)?.content === text).length, `model calls, killed ${at}`).toBe(asked);
     const [entry] = await engine.client.ledger({ turnId, kind: 'model' });
     expect(entry, at).toMatchObject({ state: 'succeeded', generation });
-    const { rows } = await engine.pool.query('select body ->> $2 as role from message where thread_id = $1 order by seq', [threadId, 'role']);
+    const { rows } = await engine.pool.query('select body ->> $2 as role from holdfast.message where thread_id = $1 order by seq', [threadId, 'role']);
     expect(rows, at).toEqual([{ role: 'user' }, { role: 'assistant' }]);
   }));
   expect(model.violations).toEqual([]);

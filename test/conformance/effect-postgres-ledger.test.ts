@@ -44,19 +44,19 @@ describe('an effect in the ledger\'s own database', () => {
     const done = await perform('t.1.0');
     expect(done).toMatchObject({ kind: 'succeeded', result: { count: 1 } });
     expect(await entryOf(world.pool, 't.1.0')).toMatchObject({ state: 'succeeded', externalId: done.kind === 'succeeded' ? done.externalId : '' });
-    expect((await world.pool.query(`select outcome from physical_call where key = 't.1.0'`)).rows).toEqual([{ outcome: 'succeeded' }]);
+    expect((await world.pool.query(`select outcome from holdfast.physical_call where key = 't.1.0'`)).rows).toEqual([{ outcome: 'succeeded' }]);
   });
 
   it('D18: unqualified names are the application\'s; Holdfast\'s tables are not among them', async () => {
     await world.pool.query('create table public.turn (note text)');
-    expect(await perform('t.1.1', { statement: `insert into turn (note) values ({key})`, resultId: null })).toMatchObject({ kind: 'succeeded' });
+    expect(await perform('t.1.1', { statement: `insert into holdfast.turn (note) values ({key})`, resultId: null })).toMatchObject({ kind: 'succeeded' });
     expect((await world.pool.query('select note from public.turn')).rows).toEqual([{ note: 't.1.1' }]);
-    expect(await perform('t.1.2', { statement: `update ledger_entry set reason = 'mine'`, resultId: null })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('does not exist') as string });
+    expect(await perform('t.1.2', { statement: `update holdfast.ledger_entry set reason = 'mine'`, resultId: null })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('does not exist') as string });
   });
 
   it('D27: a cancel between the statement and the commit undoes both', async () => {
-    const done = await perform('t.1.3', {}, () => world.pool.query(`update turn set cancel_requested_at = now()`));
-    await world.pool.query(`update turn set cancel_requested_at = null`);
+    const done = await perform('t.1.3', {}, () => world.pool.query(`update holdfast.turn set cancel_requested_at = now()`));
+    await world.pool.query(`update holdfast.turn set cancel_requested_at = null`);
     expect(done).toMatchObject({ kind: 'not_sent', message: expect.stringContaining('cancelled') as string });
     expect(await world.happened('t.1.3')).toBe(0);
     expect((await entryOf(world.pool, 't.1.3')).state).toBe('dispatched');
@@ -86,7 +86,7 @@ describe('an effect in the ledger\'s own database', () => {
     expect(await claim).toMatchObject({ kind: 'refused' });
     await givenUp;
     expect(await entryOf(world.pool, 't.1.5')).toMatchObject({ state: 'succeeded', generation: 1 });
-    expect((await world.pool.query(`select outcome from physical_call where key = 't.1.5'`)).rows).toEqual([{ outcome: 'succeeded' }]);
+    expect((await world.pool.query(`select outcome from holdfast.physical_call where key = 't.1.5'`)).rows).toEqual([{ outcome: 'succeeded' }]);
     expect(await world.happened('t.1.5')).toBe(1);
   });
 

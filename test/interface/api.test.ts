@@ -21,7 +21,7 @@ beforeAll(async () => {
   await seedTurn(pool, { id: 'over', status: 'completed', ended: true });
   const done = await seedEntry(pool, { turn: 'over', step: 1, idx: 0, kind: 'effect', name: 'reserve' });
   await seedProposal(pool, { id: 'late', key: done, turn: 'over', state: 'approved' });
-  await pool.query(`insert into decision (approval_id, version, person, decision) values ('late', 1, 'kim', 'approve')`);
+  await pool.query(`insert into holdfast.decision (approval_id, version, person, decision) values ('late', 1, 'kim', 'approve')`);
   await pool.end();
   client = await HoldfastClient.connect({
     settings: { temporal: { address: inject('temporalAddress'), namespace: 'default' }, postgres: { dsn: database.dsn, poolMax: 2 }, taskQueue: freshTaskQueue() },

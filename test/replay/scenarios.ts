@@ -108,7 +108,7 @@ const UNREADABLE = 'c'.repeat(64);
 
 /** Stores a variant of the definition of `main`, as another release would. */
 async function variant({ engine }: Stage, digest: string, body: string): Promise<void> {
-  await engine.pool.query(`insert into definition (digest, agent, body) select $1, agent, ${body} from definition join current_definition using (agent, digest) where agent = 'main'`, [digest]);
+  await engine.pool.query(`insert into holdfast.definition (digest, agent, body) select $1, agent, ${body} from holdfast.definition join holdfast.current_definition using (agent, digest) where agent = 'main'`, [digest]);
 }
 
 /** Moved to a definition with another approval policy: the proposal is shown anew. */
@@ -125,7 +125,7 @@ async function migrated(stage: Stage, thread: string): Promise<void> {
 async function needsMigration(stage: Stage, thread: string): Promise<void> {
   await variant(stage, UNREADABLE, `body || '{"later":true}'`);
   const turn = await waiting(stage, thread, 'approved');
-  await stage.engine.pool.query('with pinned as (update turn set definition_digest = $2 where turn_id = $1) update ledger_entry set definition_digest = $2 where turn_id = $1 and state = \'pending\'', [turn.turnId, UNREADABLE]);
+  await stage.engine.pool.query('with pinned as (update holdfast.turn set definition_digest = $2 where turn_id = $1) update holdfast.ledger_entry set definition_digest = $2 where turn_id = $1 and state = \'pending\'', [turn.turnId, UNREADABLE]);
   await stage.engine.client.decide(turn.approvals[0]!.id, { hash: turn.approvals[0]!.hash, decision: 'approve', as: 'boss' });
   await stage.engine.until(turn.turnId, 'needs_migration');
   await stage.engine.client.migrate(turn.turnId, { as: 'recorder' });

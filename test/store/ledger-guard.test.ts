@@ -29,7 +29,7 @@ afterAll(async () => {
 async function entry(state: LedgerState, kind = 'effect', needsApproval = false): Promise<string> {
   const key = `t.${(seeded += 1)}.0`;
   await pool.query(
-    `insert into ledger_entry (key, turn_id, step, idx, kind, name, state, outcome, generation, args, args_digest, needs_approval, dispatched_at)
+    `insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, state, outcome, generation, args, args_digest, needs_approval, dispatched_at)
      values ($1, 't', $2, 0, $3, 'reserve', $4, $5, 3, '{"people":4}', 'd', $6, now())`,
     [key, seeded, kind, state, state === 'reconciled' ? 'succeeded' : null, needsApproval]);
   return key;
@@ -37,7 +37,7 @@ async function entry(state: LedgerState, kind = 'effect', needsApproval = false)
 
 /** `ok`, or the code of the rule that refused the change. */
 async function change(key: string, set: string): Promise<string> {
-  return pool.query(`update ledger_entry set ${set} where key = $1`, [key]).then(() => 'ok', (error: { code: string }) => error.code);
+  return pool.query(`update holdfast.ledger_entry set ${set} where key = $1`, [key]).then(() => 'ok', (error: { code: string }) => error.code);
 }
 
 const move = (key: string, to: LedgerState): Promise<string> =>
@@ -97,7 +97,7 @@ describe('the ledger in the database', () => {
   ])('D21, case 03: with a proposal that is $state, covering arguments $digest, dispatching the arguments d is $answer', async ({ state, digest, answer }) => {
     const key = await entry('pending', 'effect', true);
     if (state !== null) await seedProposal(pool, { id: `apr-${key}`, key, turn: 't', state });
-    await pool.query('update proposal set args_digest = $2 where key = $1', [key, digest]);
+    await pool.query('update holdfast.proposal set args_digest = $2 where key = $1', [key, digest]);
     expect(await move(key, 'dispatched')).toBe(answer);
   });
 
@@ -111,13 +111,13 @@ describe('the ledger in the database', () => {
     const id = `ended-${status}`;
     await seedTurn(pool, { id, status, ended: true });
     const sets = [`status = 'working'`, `text = 'other'`, `reason = 'other'`, 'ended_at = null', `ended_at = now() + interval '1 second'`];
-    for (const set of sets) await expect(pool.query(`update turn set ${set} where turn_id = $1`, [id]), set).rejects.toMatchObject({ code: 'HF001' });
+    for (const set of sets) await expect(pool.query(`update holdfast.turn set ${set} where turn_id = $1`, [id]), set).rejects.toMatchObject({ code: 'HF001' });
   });
 
   it('D15, D16: giving up an unknown effect that may have happened changes nothing, so that the version a person saw stays valid', async () => {
     const key = await entry('unknown');
-    await pool.query(`insert into physical_call (id, key, generation, ended_at, outcome) values ($1, $1, 3, now(), 'uncertain')`, [key]);
+    await pool.query(`insert into holdfast.physical_call (id, key, generation, ended_at, outcome) values ($1, $1, 3, now(), 'uncertain')`, [key]);
     await giveUpUnsent(pool, key, 'nothing answers');
-    expect((await pool.query('select state, version, reason from ledger_entry where key = $1', [key])).rows).toEqual([{ state: 'unknown', version: 0, reason: null }]);
+    expect((await pool.query('select state, version, reason from holdfast.ledger_entry where key = $1', [key])).rows).toEqual([{ state: 'unknown', version: 0, reason: null }]);
   });
 });

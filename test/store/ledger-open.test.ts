@@ -17,8 +17,8 @@ beforeAll(async () => {
   database = await freshDatabase();
   pool = createPool({ dsn: database.dsn, max: 4 });
   await seedTurn(pool, { id: 't' });
-  await pool.query(`insert into definition (digest, agent, body) values ('d', 'booking', '{"effects":[{"name":"reserve","lookup":{"everyMs":1}},{"name":"mail","lookup":null}]}')`);
-  await pool.query(`update turn set definition_digest = 'd'`);
+  await pool.query(`insert into holdfast.definition (digest, agent, body) values ('d', 'booking', '{"effects":[{"name":"reserve","lookup":{"everyMs":1}},{"name":"mail","lookup":null}]}')`);
+  await pool.query(`update holdfast.turn set definition_digest = 'd'`);
 });
 
 afterAll(async () => {
@@ -30,14 +30,14 @@ afterAll(async () => {
 async function effect(state: LedgerState, calls: string[] = [], name = 'reserve'): Promise<{ key: string; calls: string[] }> {
   const key = `t.${(seeded += 1)}.0`;
   await pool.query(
-    `insert into ledger_entry (key, turn_id, step, idx, kind, name, state, generation, args, args_digest, dispatched_at, inflight_until)
+    `insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, state, generation, args, args_digest, dispatched_at, inflight_until)
      values ($1, 't', $2, 0, 'effect', $3, $4, $5, '{"people":4}', 'd', now(), now() - interval '1 minute')`, [key, seeded, name, state, calls.length]);
   const ids = calls.map(() => randomUUID());
-  for (const [index, outcome] of calls.entries()) await pool.query('insert into physical_call (id, key, generation, outcome) values ($1, $2, $3, $4)', [ids[index], key, index + 1, outcome]);
+  for (const [index, outcome] of calls.entries()) await pool.query('insert into holdfast.physical_call (id, key, generation, outcome) values ($1, $2, $3, $4)', [ids[index], key, index + 1, outcome]);
   return { key, calls: ids };
 }
 
-const stateOf = async (key: string): Promise<object> => (await pool.query('select state, reason, version from ledger_entry where key = $1', [key])).rows[0] as object;
+const stateOf = async (key: string): Promise<object> => (await pool.query('select state, reason, version from holdfast.ledger_entry where key = $1', [key])).rows[0] as object;
 
 describe('settling an unknown effect', () => {
   const word = (key: string, change: Partial<SettleEntry> = {}): SettleEntry => ({ key, version: 0, outcome: 'succeeded', externalId: 'R-1', reason: 'I saw it', by: 'kim', workflowId: 'wf-t', ...change });
@@ -47,7 +47,7 @@ describe('settling an unknown effect', () => {
     const first = await settleEntry(pool, word(key, { outcome }));
     expect(first).toMatchObject({ result: outcome === 'retry' ? 'retrying' : 'settled', version: 1 });
     expect(await settleEntry(pool, word(key, { outcome }))).toEqual(first);
-    expect((await pool.query('select from evidence where key = $1', [key])).rowCount).toBe(1);
+    expect((await pool.query('select from holdfast.evidence where key = $1', [key])).rowCount).toBe(1);
   });
 
   it.each([{ by: 'lee' }, { reason: 'I think so' }, { outcome: 'failed' as const }])('D16: what differs (%j) is refused once it is settled', async (change) => {
@@ -62,7 +62,7 @@ describe('sending again', () => {
     const { key } = await effect('unknown', ['uncertain']);
     const claim = { key, generation: 1, physicalCallId: randomUUID(), timeoutMs: 1000 };
     expect(await claimEffect(pool, { ...claim, beforeMs: Date.now() - 60_000 })).toMatchObject({ kind: 'refused', state: 'unknown', cancelled: false });
-    expect((await pool.query('select from physical_call where key = $1', [key])).rowCount).toBe(1);
+    expect((await pool.query('select from holdfast.physical_call where key = $1', [key])).rowCount).toBe(1);
     expect(await claimEffect(pool, { ...claim, beforeMs: Date.now() + 60_000 })).toMatchObject({ kind: 'claimed', generation: 2 });
   });
 
@@ -90,7 +90,7 @@ describe('giving up', () => {
 });
 
 it('D15: the sweep takes what can be looked up, those first that were not looked at for the longest time', async () => {
-  await pool.query(`delete from ledger_entry`);
+  await pool.query(`delete from holdfast.ledger_entry`);
   const [a, b, mail] = [await effect('unknown', ['uncertain']), await effect('dispatched', ['uncertain']), await effect('unknown', ['uncertain'], 'mail')];
   const next = async () => (await openEffects(pool, 1)).map(({ key }) => key);
   expect((await openEffects(pool, 9)).map(({ key }) => key)).not.toContain(mail.key);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await pool.query('truncate turn, thread cascade');
+  await pool.query('truncate holdfast.turn, holdfast.thread cascade');
 });
 
 /** A root that called the child agent `verification`, whose effect waits for approval. */
@@ -92,7 +92,7 @@ describe('lists', () => {
 
   test('D22: decisions carry person, time and reason', async () => {
     await seedTree();
-    await pool.query(`insert into decision (approval_id, version, person, decision, reason) values ('apr', 2, 'kim', 'approve', 'fine')`);
+    await pool.query(`insert into holdfast.decision (approval_id, version, person, decision, reason) values ('apr', 2, 'kim', 'approve', 'fine')`);
     const [decision] = (await approvalView(pool, 'apr'))?.decisions ?? [];
     expect(decision).toMatchObject({ by: 'kim', decision: 'approve', reason: 'fine' });
     expect(new Date(decision?.at ?? '').toISOString()).toBe(decision?.at);
@@ -113,8 +113,8 @@ describe('ledger', () => {
 
   test('D15: an entry shows its attempts and every piece of evidence, also an inconclusive one', async () => {
     await seedTree();
-    await pool.query(`insert into physical_call (id, key, generation, outcome, note) values ('p1', 'root.1.1', 1, 'uncertain', 'reset')`);
-    await pool.query(`insert into evidence (key, by, found, note) values ('root.1.1', 'reconcile', 'inconclusive', 'HTTP 500'), ('root.1.1', 'kim', null, 'seen')`);
+    await pool.query(`insert into holdfast.physical_call (id, key, generation, outcome, note) values ('p1', 'root.1.1', 1, 'uncertain', 'reset')`);
+    await pool.query(`insert into holdfast.evidence (key, by, found, note) values ('root.1.1', 'reconcile', 'inconclusive', 'HTTP 500'), ('root.1.1', 'kim', null, 'seen')`);
     const entry = await ledgerEntryView(pool, 'root.1.1');
     expect(entry?.attempts).toMatchObject([{ physicalCallId: 'p1', outcome: 'uncertain', note: 'reset' }]);
     expect(entry?.evidence).toMatchObject([{ by: 'reconcile', found: 'inconclusive' }, { by: 'kim', found: null, note: 'seen' }]);
@@ -143,9 +143,9 @@ describe('standing', () => {
     expect(await cancelQueued(pool, 'stored', 'not needed')).toBe(true);
     expect(await cancelQueued(pool, 'stored', 'again')).toBe(false);
     expect(await turnView(pool, 'stored')).toMatchObject({ status: 'cancelled', reason: 'not needed' });
-    await pool.query(`insert into definition (digest, agent, body) values ('d', 'booking', '{}')`);
+    await pool.query(`insert into holdfast.definition (digest, agent, body) values ('d', 'booking', '{}')`);
     await seedTurn(pool, { id: 'opened', status: 'working' });
-    await pool.query(`update turn set definition_digest = 'd' where turn_id = 'opened'`);
+    await pool.query(`update holdfast.turn set definition_digest = 'd' where turn_id = 'opened'`);
     expect(await cancelQueued(pool, 'opened', 'x')).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { waitFor } from './wait.js';
 
 /** What was sent by hand to a workflow and refused, oldest first (D5). */
 export async function refusalsOf(engine: Engine, workflowId: string): Promise<{ kind: string; message: string }[]> {
-  const { rows } = await engine.pool.query<{ kind: string; message: string }>('select kind, message from refusal where workflow_id = $1 order by id', [workflowId]);
+  const { rows } = await engine.pool.query<{ kind: string; message: string }>('select kind, message from holdfast.refusal where workflow_id = $1 order by id', [workflowId]);
   return rows;
 }
 

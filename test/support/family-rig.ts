@@ -78,7 +78,7 @@ export async function startFamily(env: Record<string, string> = {}): Promise<Fam
     waiting: (turnId, approvals = 1) =>
       waitFor(async () => { const turn = await engine.client.turn(turnId); return turn.approvals.length === approvals && turn.status === 'waiting_approval' && turn; }, { what: `${approvals} approvals`, timeoutMs: 40_000 }),
     children: async (rootId) => (await engine.pool.query(
-      `select turn_id as "turnId", agent, thread_id as "threadId", workflow_id as "workflowId", status from turn where root_turn_id = $1 and turn_id <> $1 order by ordinal`, [rootId],
+      `select turn_id as "turnId", agent, thread_id as "threadId", workflow_id as "workflowId", status from holdfast.turn where root_turn_id = $1 and turn_id <> $1 order by ordinal`, [rootId],
     )).rows as Awaited<ReturnType<Family['children']>>,
     done: async (turn) => (await booking.log()).filter((effect) => turn.effects.some(({ key }) => key === effect.key)),
     close: async () => {

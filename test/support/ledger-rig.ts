@@ -8,9 +8,9 @@ import type { Pool } from '../../store/pool.js';
 
 /** A turn `t` whose effects are entered by `enter`. */
 export async function seedOpenTurn(pool: Pool): Promise<void> {
-  await pool.query(`insert into definition (digest, agent, body) values ('d', 'main', '{"effects":[]}')`);
+  await pool.query(`insert into holdfast.definition (digest, agent, body) values ('d', 'main', '{"effects":[]}')`);
   await pool.query(
-    `insert into turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, status, definition_digest)
+    `insert into holdfast.turn (turn_id, agent, thread_id, request_id, input_digest, input, requester, workflow_id, root_turn_id, status, definition_digest)
      values ('t', 'main', 'th', 't', 'd', '{"text":"hi"}', 'kim', 'wf-t', 't', 'working', 'd')`,
   );
 }
@@ -18,14 +18,14 @@ export async function seedOpenTurn(pool: Pool): Promise<void> {
 /** Enters an effect as `pending`, once. */
 export async function enter(pool: Pool, key: string, args: JsonObject): Promise<void> {
   await pool.query(
-    `insert into ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest) values ($1, 't', 1, 0, 'effect', 'book', $2, $3) on conflict do nothing`,
+    `insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest) values ($1, 't', 1, 0, 'effect', 'book', $2, $3) on conflict do nothing`,
     [key, JSON.stringify(args), digestOf(args)],
   );
 }
 
 export async function entryOf(pool: Pool, key: string): Promise<{ state: string; generation: number; externalId: string | null; result: JsonObject }> {
   const { rows } = await pool.query<{ state: string; generation: number; externalId: string | null; result: JsonObject }>(
-    'select state, generation, external_id as "externalId", result from ledger_entry where key = $1', [key],
+    'select state, generation, external_id as "externalId", result from holdfast.ledger_entry where key = $1', [key],
   );
   return rows[0]!;
 }

@@ -41,6 +41,6 @@ export async function chainOf(engine: Engine, workflowId: string): Promise<Await
 
 /** Turns in the order in which they ended. */
 export async function endedOrder(engine: Engine, thread: string): Promise<string[]> {
-  const { rows } = await engine.pool.query<{ turn_id: string }>('select turn_id from turn where thread_id = $1 and ended_at is not null and merged_into is null order by ended_at', [thread]);
+  const { rows } = await engine.pool.query<{ turn_id: string }>('select turn_id from holdfast.turn where thread_id = $1 and ended_at is not null and merged_into is null order by ended_at', [thread]);
   return rows.map((row) => row.turn_id);
 }

@@ -20,7 +20,7 @@ export interface StoredMessage {
 
 export async function messagesOf(engine: Engine, thread: string): Promise<StoredMessage[]> {
   const { rows } = await engine.pool.query<StoredMessage>(
-    `select seq::int, grp::int, turn_id as "turnId", body from message where agent = 'main' and thread_id = $1 order by seq`, [thread],
+    `select seq::int, grp::int, turn_id as "turnId", body from holdfast.message where agent = 'main' and thread_id = $1 order by seq`, [thread],
   );
   return rows;
 }

@@ -82,8 +82,8 @@ export async function startVersions(extraEnv: Record<string, string> = {}): Prom
       .map(({ body }) => ({
         model: String(body.model), system: textOf(body.messages[0]?.content), tools: (body.tools ?? []).map((tool) => tool.function.name),
       })),
-    foreign: (digest) => engine.pool.query(`update definition set body = body || '{"fromTheFuture":true}' where digest = $1`, [digest]),
-    ours: (digest) => engine.pool.query(`update definition set body = body - 'fromTheFuture' where digest = $1`, [digest]),
+    foreign: (digest) => engine.pool.query(`update holdfast.definition set body = body || '{"fromTheFuture":true}' where digest = $1`, [digest]),
+    ours: (digest) => engine.pool.query(`update holdfast.definition set body = body - 'fromTheFuture' where digest = $1`, [digest]),
     posts: async ({ turnId }) => Object.entries(await booking.posts()).filter(([key]) => key.startsWith(`${turnId}.`)).reduce((sum, [, count]) => sum + count, 0),
     close: async () => {
       await engine.close();

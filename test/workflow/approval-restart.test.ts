@@ -98,7 +98,7 @@ describe('all workers are gone while a proposal waits', () => {
 describe('the clock of a deadline', () => {
   it('D24: is the database\'s: a workflow whose own time is up before waits on, a decision in between counts, and the rest expires when the database says so', async () => {
     const [decided, silent] = await Promise.all([1, 2].map(() => rig.ask({ asks: [{ effect: 'quick', args: TABLE }] })));
-    const postpone = (turn: TurnView, time: string) => rig.engine.pool.query('update proposal set expires_at = now() + $2::interval where approval_id = $1', [only(turn).id, time]);
+    const postpone = (turn: TurnView, time: string) => rig.engine.pool.query('update holdfast.proposal set expires_at = now() + $2::interval where approval_id = $1', [only(turn).id, time]);
     await Promise.all([postpone(decided!, '1 hour'), postpone(silent!, '6 seconds')]);
     for (const turn of [decided!, silent!]) {
       const due = await waitFor(async () => {

@@ -22,7 +22,7 @@ describe('a proposal', () => {
     expect(line).toMatchObject({ people: [null, 4], date: [null, '2026-12-24'] });
     expect(Number(line.seatsLeft?.[0]) - Number(line.seatsLeft?.[1])).toBe(4);
     expect(await rig.done(turn)).toEqual([]);
-    const { rows } = await rig.engine.pool.query("select extract(epoch from expires_at - created_at)::int as life from proposal where approval_id = $1", [approval.id]);
+    const { rows } = await rig.engine.pool.query("select extract(epoch from expires_at - created_at)::int as life from holdfast.proposal where approval_id = $1", [approval.id]);
     expect(rows).toEqual([{ life: 900 }]);
 
     expect(await rig.decide(approval, 'approve', 'kim')).toEqual({ result: 'approved', approvalId: approval.id, version: 1, hash: approval.hash });

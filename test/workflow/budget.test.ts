@@ -106,7 +106,7 @@ describe('a turn that reaches a limit', () => {
   it('D33: without a budget nothing is limited, and nothing is counted in a budget of its own', async () => {
     const turn = await send('free', 'three');
     expect(turn).toMatchObject({ status: 'completed', usage: { effects: 3 } });
-    expect((await engine.pool.query('select from budget where turn_id = $1', [turn.turnId])).rowCount).toBe(0);
+    expect((await engine.pool.query('select from holdfast.budget where turn_id = $1', [turn.turnId])).rowCount).toBe(0);
   });
 });
 

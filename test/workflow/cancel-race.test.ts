@@ -31,7 +31,7 @@ async function race(play: string, ms: number, n: number) {
   const turn = await rig.begin(text);
   await waitFor(() => requestAbout(rig.model.requests, text) !== undefined, { what: text });
   const answer = await cancel(turn.turnId);
-  const { rows } = await rig.engine.pool.query(`select key, generation from ledger_entry where turn_id = $1 and kind = 'effect'`, [turn.turnId]);
+  const { rows } = await rig.engine.pool.query(`select key, generation from holdfast.ledger_entry where turn_id = $1 and kind = 'effect'`, [turn.turnId]);
   return { turn, answer, dispatched: rows.filter((row: { generation: number }) => row.generation > 0) as { key: string; generation: number }[] };
 }
 
@@ -50,7 +50,7 @@ describe('cancel at the same moment as something else', () => {
       expect(end.status).toBe(answer.result === 'cancelling' ? 'cancelled' : 'completed');
       expect(effects.length).toBe(end.effects.filter(({ state }) => state === 'succeeded').length);
       if (answer.result !== 'cancelling') continue;
-      const { rows } = await rig.engine.pool.query(`select key, generation from ledger_entry where turn_id = $1 and kind = 'effect' and generation > 0`, [turn.turnId]);
+      const { rows } = await rig.engine.pool.query(`select key, generation from holdfast.ledger_entry where turn_id = $1 and kind = 'effect' and generation > 0`, [turn.turnId]);
       expect(rows).toEqual(dispatched);
       for (const { id } of effects) expect(end.text).toContain(`reserve (${id})`);
       if (effects.length === 0) expect(end.text).toContain('Nothing was changed outside.');
@@ -71,7 +71,7 @@ describe('cancel at the same moment as something else', () => {
       expect(await cancel(end.turnId)).toEqual({ result: 'already_ended', turnId: end.turnId, status: end.status });
       expect(await rig.engine.client.turn(end.turnId)).toEqual(end);
     }
-    const { rows } = await rig.engine.pool.query(`select turn_id from message where turn_id = any($1) and body ->> 'role' = 'assistant' group by turn_id having count(*) <> 1`, [ends.map(({ turnId }) => turnId)]);
+    const { rows } = await rig.engine.pool.query(`select turn_id from holdfast.message where turn_id = any($1) and body ->> 'role' = 'assistant' group by turn_id having count(*) <> 1`, [ends.map(({ turnId }) => turnId)]);
     expect(rows).toEqual([]);
     expect(rig.model.violations).toEqual([]);
   });

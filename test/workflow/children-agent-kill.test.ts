@@ -24,7 +24,7 @@ async function newFamily(): Promise<Family> {
 async function nothingTwice(family: Family, turnId: string, steps: number): Promise<void> {
   expect(family.model.requests).toHaveLength(steps);
   const { rows } = await family.engine.pool.query(
-    `select e.kind, e.state from ledger_entry e join turn t using (turn_id) where t.root_turn_id = $1 and e.state not in ('succeeded', 'reconciled')`, [turnId],
+    `select e.kind, e.state from holdfast.ledger_entry e join holdfast.turn t using (turn_id) where t.root_turn_id = $1 and e.state not in ('succeeded', 'reconciled')`, [turnId],
   );
   expect(rows).toEqual([]);
   expect(family.model.violations).toEqual([]);

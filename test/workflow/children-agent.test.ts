@@ -19,7 +19,7 @@ afterAll(() => family?.close());
 const send = (text: string, thread?: string): Promise<TurnView> => family.engine.send(text, thread === undefined ? {} : { thread });
 const decide = ({ id, hash }: { id: string; hash: string }, decision: 'approve' | 'reject') => family.engine.client.decide(id, { hash, decision, as: 'boss' });
 const roles = async (agent: string, thread: string): Promise<string[]> =>
-  (await family.engine.pool.query<{ role: string }>(`select body ->> 'role' as role from message where agent = $1 and thread_id = $2 order by seq`, [agent, thread])).rows.map(({ role }) => role);
+  (await family.engine.pool.query<{ role: string }>(`select body ->> 'role' as role from holdfast.message where agent = $1 and thread_id = $2 order by seq`, [agent, thread])).rows.map(({ role }) => role);
 /** What the child's model was asked with, for a request that begins so. */
 const heard = (request: string, thread = '') => family.model.requests.filter(({ body }) => body.messages.some(({ role, content }) => role === 'user' && String(content).includes(request) && String(content).includes(thread)));
 const status = async (turnId: string): Promise<string> => (await family.engine.client.turn(turnId)).status;
@@ -75,7 +75,7 @@ describe('what a child agent sees', () => {
     for (const text of ['first', 'second', 'third']) await send(`${text} of ${thread}`, thread);
     const turn = await send(play, thread);
     const [child] = await family.children(turn.turnId);
-    const { rows: [stored] } = await family.engine.pool.query<{ text: string }>(`select input ->> 'text' as text from turn where turn_id = $1`, [child!.turnId]);
+    const { rows: [stored] } = await family.engine.pool.query<{ text: string }>(`select input ->> 'text' as text from holdfast.turn where turn_id = $1`, [child!.turnId]);
     const users = said(heard(request, present.length > 0 ? thread : '')[0], 'user');
     expect(users).toEqual([stored!.text]);
     for (const word of present) expect(stored!.text).toContain(word);
@@ -164,7 +164,7 @@ describe('cancel of the parent', () => {
   it.each(['hang', 'deepHang'])('D27: while the model call of a child hangs (`%s`) → the call is given up at once, and every turn ends as cancelled', async (play) => {
     const { turnId } = await family.begin(play);
     const leaf = await waitFor(async () => (await family.children(turnId)).find(({ agent }) => agent !== 'lead'), { what: 'the child' });
-    const asked = () => family.engine.pool.query(`select from physical_call where key like $1 || '.%'`, [leaf.turnId]);
+    const asked = () => family.engine.pool.query(`select from holdfast.physical_call where key like $1 || '.%'`, [leaf.turnId]);
     await waitFor(async () => (await asked()).rowCount === 1, { what: 'its model call' });
     expect(await family.engine.client.cancel(turnId, { as: 'tester' })).toMatchObject({ result: 'cancelling' });
     expect(await family.engine.settled(turnId, 15_000)).toMatchObject({ status: 'cancelled', effects: [] });

@@ -66,7 +66,7 @@ describe('a child of kind model', () => {
     expect(turn).toMatchObject({ status: 'completed', text: 'The end.' });
     const [result] = said(requestAbout(model.requests, 'down go'), 'tool');
     expect(JSON.parse(result!)).toMatchObject({ status: 'failed', message: expect.stringContaining('no connection to the model provider') });
-    const { rows } = await engine.pool.query(`select p.outcome from physical_call p join ledger_entry e using (key) where e.turn_id = $1 and e.kind = 'child'`, [turn.turnId]);
+    const { rows } = await engine.pool.query(`select p.outcome from holdfast.physical_call p join holdfast.ledger_entry e using (key) where e.turn_id = $1 and e.kind = 'child'`, [turn.turnId]);
     expect(rows).toEqual(Array.from({ length: 5 }, () => ({ outcome: 'rejected' })));
   });
 

@@ -33,7 +33,7 @@ async function newEngine(): Promise<Engine> {
 
 const begin = async (engine: Engine, text: string) => (await engine.client.submit({ agent: 'main', threadId: uniqueName('thread'), text, as: 'tester' })).turnId;
 const physical = async (engine: Engine, turnId: string) =>
-  (await engine.pool.query<{ key: string; outcome: string }>('select p.key, p.outcome from physical_call p join ledger_entry e using (key) where e.turn_id = $1 and e.kind = $2 order by p.generation', [turnId, 'child'])).rows;
+  (await engine.pool.query<{ key: string; outcome: string }>('select p.key, p.outcome from holdfast.physical_call p join holdfast.ledger_entry e using (key) where e.turn_id = $1 and e.kind = $2 order by p.generation', [turnId, 'child'])).rows;
 
 /** Where the worker dies, how often the remote agent began by then, and how often in the end. */
 const POINTS: [string, Interrupt['at'], string, number, string | RegExp][] = [
@@ -66,7 +66,7 @@ describe('the worker is killed', () => {
     await waitFor(async () => (await physical(engine, turnId))[0]?.outcome === 'succeeded', { what: 'the recorded task' });
     await worker.stop();
     await engine.worker();
-    await waitFor(async () => (await engine.pool.query('select from ledger_entry where turn_id = $1 and kind = $2 and generation >= 2', [turnId, 'child'])).rowCount === 1, { what: 'the second worker to take it up' });
+    await waitFor(async () => (await engine.pool.query('select from holdfast.ledger_entry where turn_id = $1 and kind = $2 and generation >= 2', [turnId, 'child'])).rowCount === 1, { what: 'the second worker to take it up' });
     await remote.release();
     expect(await engine.until(turnId, 'completed')).toMatchObject({ text: 'told: done at last' });
     expect(await physical(engine, turnId)).toHaveLength(1);

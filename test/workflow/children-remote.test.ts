@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const entryOf = async ({ turnId }: Pick<TurnView, 'turnId'>) => {
-  const { rows: [row] } = await engine.pool.query<{ key: string }>(`select key from ledger_entry where turn_id = $1 and kind = 'child' order by step, idx limit 1`, [turnId]);
+  const { rows: [row] } = await engine.pool.query<{ key: string }>(`select key from holdfast.ledger_entry where turn_id = $1 and kind = 'child' order by step, idx limit 1`, [turnId]);
   return engine.client.ledgerEntry(row!.key);
 };
 const told = ({ text }: TurnView) => JSON.parse(text!.replace('told: ', '')) as Record<string, unknown>;
@@ -136,7 +136,7 @@ describe('cancel of the turn', () => {
 describe('all of this', () => {
   it('I5, D6: leaves no secret in the ledger and no transcript that a strict provider refuses', async () => {
     const { rows } = await engine.pool.query<{ found: boolean }>(
-      `select exists (select from ledger_entry where to_jsonb(ledger_entry)::text like '%token-of-the-remote%') or exists (select from definition where body::text like '%token-of-the-remote%') as found`,
+      `select exists (select from holdfast.ledger_entry where to_jsonb(ledger_entry)::text like '%token-of-the-remote%') or exists (select from holdfast.definition where body::text like '%token-of-the-remote%') as found`,
     );
     expect(rows).toEqual([{ found: false }]);
     expect(model.violations).toEqual([]);

@@ -59,7 +59,7 @@ afterAll(async () => {
 
 /** Requests of one turn in order: what each was for. Words of the thread's name tell whose they are. */
 async function summariesOf(engine: Engine, turnId: string): Promise<{ summary: string; state: string }[]> {
-  const { rows } = await engine.pool.query('select summary, state from work_history where turn_id = $1 order by key', [turnId]);
+  const { rows } = await engine.pool.query('select summary, state from holdfast.work_history where turn_id = $1 order by key', [turnId]);
   return rows as { summary: string; state: string }[];
 }
 

@@ -61,7 +61,7 @@ const effectOf = (turn: TurnView, name: string) => turn.effects.find(({ effect }
 
 /** The turn that undoes an effect, once it has ended. */
 async function undoing(key: string): Promise<TurnView> {
-  const turnId = await waitFor(async () => (await engine.pool.query<{ turn_id: string }>('select turn_id from detached where key = $1 order by ordinal desc', [key])).rows[0]?.turn_id, { what: `the undoing of ${key}` });
+  const turnId = await waitFor(async () => (await engine.pool.query<{ turn_id: string }>('select turn_id from holdfast.detached where key = $1 order by ordinal desc', [key])).rows[0]?.turn_id, { what: `the undoing of ${key}` });
   return engine.settled(turnId);
 }
 
@@ -136,7 +136,7 @@ describe('undoing by policy', () => {
     const done = effectOf(turn, 'auto');
     expect(await undoing(done.key)).toMatchObject({ status: 'completed' });
     expect(turn.text).toContain(`Already done and not undone: reserve (${effectOf(turn, 'reserve').externalId})`);
-    expect((await engine.pool.query('select from detached where key = $1', [effectOf(turn, 'reserve').key])).rowCount).toBe(0);
+    expect((await engine.pool.query('select from holdfast.detached where key = $1', [effectOf(turn, 'reserve').key])).rowCount).toBe(0);
   });
 
   it('D29, D32: what a child agent has done is undone as well when its parent is cancelled', async () => {

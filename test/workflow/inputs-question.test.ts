@@ -101,7 +101,7 @@ describe('a turn that waits for input', () => {
     model.script([ask('When?', 'Who?'), { whenLastRole: 'tool', reply: { text: 'Done.' } }]);
     const { turnId, workflowId } = await question(thread);
     await submit(thread, 'Friday');
-    const answered = async () => (await engine.pool.query(`select from ledger_entry where turn_id = $1 and kind = 'input' and state = 'succeeded'`, [turnId])).rowCount;
+    const answered = async () => (await engine.pool.query(`select from holdfast.ledger_entry where turn_id = $1 and kind = 'input' and state = 'succeeded'`, [turnId])).rowCount;
     await waitFor(async () => (await answered()) === 1, { what: 'the first answer' });
     expect((await stateOf(workflowId)).running?.status).toBe('waiting_input');
     await submit(thread, 'Ann');

@@ -12,7 +12,7 @@ afterAll(() => rig?.close());
 
 const say = (play: string) => `${play} ${uniqueName('text')}`;
 const records = async (turnId: string) =>
-  (await rig.engine.pool.query<{ by: string; reason: string | null; from_digest: string; to_digest: string }>('select * from turn_migration where turn_id = $1 order by ordinal', [turnId])).rows;
+  (await rig.engine.pool.query<{ by: string; reason: string | null; from_digest: string; to_digest: string }>('select * from holdfast.turn_migration where turn_id = $1 order by ordinal', [turnId])).rows;
 
 /** What a release changes, and how its model request differs from the old one. */
 const CHANGES: [string, Release, object][] = [
@@ -107,7 +107,7 @@ describe('a migration', () => {
     const { turnId } = await rig.engine.client.submit({ agent: 'main', text, as: 'tester' });
     await waitFor(async () => (await rig.booking.held()) === 1, { what: 'the effect to be held' });
     const { definition } = await rig.engine.client.turn(turnId);
-    const current = (await rig.engine.pool.query<{ digest: string }>(`select digest from definition where agent = 'main' and body ->> 'instructions' like '%two%' limit 1`)).rows[0]!.digest;
+    const current = (await rig.engine.pool.query<{ digest: string }>(`select digest from holdfast.definition where agent = 'main' and body ->> 'instructions' like '%two%' limit 1`)).rows[0]!.digest;
     expect(await rig.migrate({ turnId }, { to: current })).toMatchObject({ result: 'migrated', takesEffect: 'next_step' });
     expect(await rig.migrate({ turnId }, { to: definition! })).toMatchObject({ result: 'migrated', from: current, to: definition });
     expect(await rig.migrate({ turnId }, { to: current })).toMatchObject({ result: 'migrated' });
@@ -121,7 +121,7 @@ describe('a migration', () => {
   it('D34: that cannot be done is refused with its code, and nothing is changed', async () => {
     await rig.release({});
     const turn = await rig.engine.send(say('guard'));
-    const desk = (await rig.engine.pool.query<{ digest: string }>(`select digest from current_definition where agent = 'desk'`)).rows[0]!.digest;
+    const desk = (await rig.engine.pool.query<{ digest: string }>(`select digest from holdfast.current_definition where agent = 'desk'`)).rows[0]!.digest;
     const refused = (code: string) => ({ result: 'refused', code });
     expect(await rig.migrate(turn, { to: desk })).toMatchObject(refused('foreign_definition'));
     expect(await rig.migrate(turn, { to: 'a'.repeat(64) })).toMatchObject(refused('unknown_definition'));
@@ -140,7 +140,7 @@ describe('a migration', () => {
     await rig.release({});
     const text = say('child');
     const turn = await rig.engine.send(text);
-    const child = (await rig.engine.pool.query<{ turn_id: string }>('select turn_id from turn where root_turn_id = $1 and turn_id <> $1', [turn.turnId])).rows[0]!.turn_id;
+    const child = (await rig.engine.pool.query<{ turn_id: string }>('select turn_id from holdfast.turn where root_turn_id = $1 and turn_id <> $1', [turn.turnId])).rows[0]!.turn_id;
     await rig.release({ prompt: 'four' });
     expect(await rig.migrate(turn)).toMatchObject({ result: 'migrated', openChildren: [child] });
     expect((await rig.engine.client.turn(child)).status).toBe('waiting_approval');

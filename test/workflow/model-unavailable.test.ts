@@ -88,7 +88,7 @@ const asked = (text: string) => model.requests.filter(({ body }) => lastUser(bod
 /** What the ledger says of each try of the turn's model calls, in order. */
 async function triesOf(turnId: string): Promise<{ outcome: string; note: string | null }[]> {
   const { rows } = await engine.pool.query<{ outcome: string; note: string | null }>(
-    `select p.outcome, p.note from physical_call p join ledger_entry e using (key) where e.turn_id = $1 and e.kind = 'model' order by p.started_at`, [turnId],
+    `select p.outcome, p.note from holdfast.physical_call p join holdfast.ledger_entry e using (key) where e.turn_id = $1 and e.kind = 'model' order by p.started_at`, [turnId],
   );
   return rows;
 }

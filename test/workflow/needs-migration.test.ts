@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 afterEach(async () => {
-  await rig.engine.pool.query(`update definition set body = body - 'fromTheFuture'`);
+  await rig.engine.pool.query(`update holdfast.definition set body = body - 'fromTheFuture'`);
 });
 
 const say = (play: string) => `${play} ${uniqueName('text')}`;

@@ -57,7 +57,7 @@ describe('permits for calls of a target that ignores the end of a call', () => {
     const second = await begin('do');
     const entry = await waitFor(async () => (await engine.client.ledger({ turnId: second, kind: 'effect' }))[0], { what: 'the second effect' });
     // Its step waits for the permit: nothing is dispatched, for longer than a call may take.
-    await waitFor(async () => (await engine.pool.query(`select from ledger_entry where key = $1 and state = 'pending' and created_at < now() - interval '2 seconds'`, [entry.key])).rowCount === 1, { what: 'the second effect to wait' });
+    await waitFor(async () => (await engine.pool.query(`select from holdfast.ledger_entry where key = $1 and state = 'pending' and created_at < now() - interval '2 seconds'`, [entry.key])).rowCount === 1, { what: 'the second effect to wait' });
     expect(target.received).toHaveLength(1);
 
     held.shift()!();
