@@ -49,7 +49,7 @@ describe('an effect in the ledger\'s own database', () => {
 
   it('D18: unqualified names are the application\'s; Holdfast\'s tables are not among them', async () => {
     await world.pool.query('create table public.turn (note text)');
-    expect(await perform('t.1.1', { statement: `insert into holdfast.turn (note) values ({key})`, resultId: null })).toMatchObject({ kind: 'succeeded' });
+    expect(await perform('t.1.1', { statement: `insert into turn (note) values ({key})`, resultId: null })).toMatchObject({ kind: 'succeeded' });
     expect((await world.pool.query('select note from public.turn')).rows).toEqual([{ note: 't.1.1' }]);
     expect(await perform('t.1.2', { statement: `update holdfast.ledger_entry set reason = 'mine'`, resultId: null })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('does not exist') as string });
   });
