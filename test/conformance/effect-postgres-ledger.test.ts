@@ -51,7 +51,7 @@ describe('an effect in the ledger\'s own database', () => {
     await world.pool.query('create table public.turn (note text)');
     expect(await perform('t.1.1', { statement: `insert into turn (note) values ({key})`, resultId: null })).toMatchObject({ kind: 'succeeded' });
     expect((await world.pool.query('select note from public.turn')).rows).toEqual([{ note: 't.1.1' }]);
-    expect(await perform('t.1.2', { statement: `update holdfast.ledger_entry set reason = 'mine'`, resultId: null })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('does not exist') as string });
+    expect(await perform('t.1.2', { statement: `update ledger_entry set reason = 'mine'`, resultId: null })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('does not exist') as string });
   });
 
   it('D27: a cancel between the statement and the commit undoes both', async () => {
