@@ -11,6 +11,8 @@ export interface EffectRecord {
   externalId: string | null;
   result: Json;
   note: string | null;
+  /** Set when the work behind the call goes on: it has not ended, and for so many milliseconds it counts as in flight. */
+  goesOnMs?: number;
 }
 
 /**
@@ -30,14 +32,21 @@ export async function recordEffect(db: Db, record: EffectRecord): Promise<Ledger
        where e.key = $1 and e.generation = $2 and e.state = 'dispatched' and exists (select from refined)
        returning e.state
      ), physical as (
-       update holdfast.physical_call set ended_at = now(), outcome = $8, note = $7 where id = $3 and outcome not in ('succeeded', 'rejected', 'not_sent')
+       update holdfast.physical_call set outcome = $8, note = $7, ended_at = coalesce(ended_at, case when $9::float8 is null then now() end),
+         goes_on_until = now() + $9::float8 * interval '1 millisecond'
+       where id = $3 and outcome not in ('succeeded', 'rejected', 'not_sent')
      )
      select coalesce((select state from recorded), (
        select e.state from holdfast.ledger_entry e join holdfast.physical_call p on p.id = $3 where e.key = $1 and e.generation = $2
          and case when p.outcome in ('succeeded', 'rejected', 'not_sent') then e.state <> 'unknown' else p.outcome = $8 end)) as state`,
-    [record.key, record.generation, record.physicalCallId, record.state, record.externalId, JSON.stringify(record.result), record.note, record.call],
+    [record.key, record.generation, record.physicalCallId, record.state, record.externalId, JSON.stringify(record.result), record.note, record.call, record.goesOnMs ?? null],
   );
   return rows[0]?.state ?? null;
+}
+
+/** The work behind a call that outlived its time limit still goes on; for so many milliseconds it counts as in flight. Its end, once known, stays. */
+export async function noteGoesOn(db: Db, physicalCallId: string, ms: number): Promise<void> {
+  await db.query(`update holdfast.physical_call set goes_on_until = now() + $2::float8 * interval '1 millisecond' where id = $1 and ended_at is null`, [physicalCallId, ms]);
 }
 
 export interface LateResult {

@@ -7,3 +7,6 @@ end $$;
 alter function physical_call_guard() set search_path = holdfast, pg_temp;
 create trigger physical_call_guard before update on physical_call for each row
   when (old.outcome in ('succeeded', 'rejected', 'not_sent') and new.outcome <> old.outcome) execute function physical_call_guard();
+
+-- The work behind the call has outlived its time limit, and its worker has said that it goes on: until then it counts as in flight (D15, D27).
+alter table physical_call add column goes_on_until timestamptz;
