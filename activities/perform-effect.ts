@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { EffectDefinition } from '../contracts/effect.js';
-import type { Json } from '../contracts/json.js';
 import type { InLedger } from '../contracts/sql.js';
 import type { EffectOutcome, PerformInput } from '../contracts/steps.js';
 import { effectOf } from '../domain/effect-of.js';
@@ -11,19 +10,17 @@ import { digestOf } from '../store/hash.js';
 import { claimEffect } from '../store/ledger/claim-effect.js';
 import type { EffectClaim, EffectClaimed } from '../store/ledger/claim-effect.js';
 import { giveUpUnsent, hasHadNoEffect, refuseEffect } from '../store/ledger/reconcile.js';
-import { recordEffect, recordLateResult } from '../store/ledger/record-effect.js';
-import type { EffectRecord } from '../store/ledger/record-effect.js';
+import { recordEffect } from '../store/ledger/record-effect.js';
 import { budgetHit, closeBudget } from '../store/turn/budget.js';
 import type { BudgetHit } from '../store/turn/budget.js';
 import { loadCall } from '../store/turn/context.js';
 import { callSignal } from './beat.js';
 import type { ActivityDeps } from './deps.js';
 import { insist } from './insist.js';
+import { FINAL, recordOf, recordResult, recordWhenEnded } from './record-result.js';
 
 /** How long a call waits for a permit before its step asks again, in milliseconds; below the time limit of every activity. */
 const PERMIT_WAIT_MS = 10_000;
-
-const FINAL = new Set(['succeeded', 'failed', 'reconciled', 'cancelled', 'conflict']);
 
 /**
  * One try to perform an effect: claim (fenced and committed), call, record (D10). It never tries twice: what follows an uncertain end is decided
@@ -55,19 +52,9 @@ async function performNow(deps: ActivityDeps, input: PerformInput, goesOn: (late
   const { result, recorded } = await perform(deps, effect, input.key, claim, physicalCallId, deadline);
   if (result.kind === 'uncertain' && result.late !== undefined) goesOn(recordWhenEnded(deps, { key: input.key, generation: claim.generation, physicalCallId }, result.late));
   await deps.probe('after_effect', input.key);
-  const outcome: EffectOutcome = recorded ? { kind: 'settled' } : await insist(() => record(deps, recordOf(input.key, claim.generation, physicalCallId, result), result));
+  const outcome: EffectOutcome = recorded ? { kind: 'settled' } : await insist(() => recordResult(deps, { key: input.key, generation: claim.generation, physicalCallId }, result));
   await deps.probe('after_record', input.key);
   return outcome;
-}
-
-/** What work that ignored its limit comes to is kept, and settles an entry that is still unknown (D17). */
-async function recordWhenEnded(deps: ActivityDeps, call: { key: string; generation: number; physicalCallId: string }, late: Promise<PerformResult>): Promise<void> {
-  try {
-    const result = await late;
-    await insist(() => record(deps, recordOf(call.key, call.generation, call.physicalCallId, result), result));
-  } catch (error) {
-    deps.log.warn({ key: call.key, err: error }, 'what a late call came to could not be kept');
-  }
 }
 
 /** An effect for which no budget is left is not done; its turn ends (D33). */
@@ -91,7 +78,7 @@ async function definedEffect(deps: ActivityDeps, claim: Claim, key: string, phys
     return effectOf(await insist(() => deps.definition(claim.definitionDigest)), claim.name);
   } catch (error) {
     const note = error instanceof Error ? error.message : String(error);
-    await recordEffect(deps.pool, recordOf(key, claim.generation, physicalCallId, { kind: 'not_sent', message: note, retryAfterMs: null }));
+    await recordEffect(deps.pool, recordOf({ key, generation: claim.generation, physicalCallId }, { kind: 'not_sent', message: note, retryAfterMs: null }));
     throw error;
   }
 }
@@ -154,34 +141,4 @@ async function preconditionHolds(deps: ActivityDeps, key: string): Promise<boole
   if (check.holds) return true;
   await refuseEffect(deps.pool, key, check.message);
   return !(await giveUpUnsent(deps.pool, key, check.message));
-}
-
-const RECORDED = {
-  succeeded: { state: 'succeeded', call: 'succeeded' },
-  rejected: { state: 'failed', call: 'rejected' },
-  conflict: { state: 'conflict', call: 'rejected' },
-  not_sent: { state: 'dispatched', call: 'not_sent' },
-  uncertain: { state: 'unknown', call: 'uncertain' },
-} as const;
-
-function recordOf(key: string, generation: number, physicalCallId: string, result: PerformResult): EffectRecord {
-  const content: Json = result.kind === 'succeeded' || result.kind === 'rejected' ? result.result : null;
-  return {
-    key, generation, physicalCallId, ...RECORDED[result.kind], result: content,
-    externalId: result.kind === 'succeeded' ? result.externalId : null, note: result.kind === 'succeeded' ? null : result.message,
-  };
-}
-
-async function record(deps: ActivityDeps, entry: EffectRecord, result: PerformResult): Promise<EffectOutcome> {
-  const state = await recordEffect(deps.pool, entry);
-  if (state === null) {
-    const late = await recordLateResult(deps.pool, entry);
-    deps.log.warn({ key: entry.key, generation: entry.generation, state: late.state }, 'a result came after another worker had taken the effect over; it is kept as evidence');
-    // A late result is news to a turn that waits for a person: settled, or proof that nothing was sent (D16, D17).
-    if (late.waited) await deps.ledgerChanged(late.workflowId, entry.key);
-    return FINAL.has(late.state) ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs: 0 };
-  }
-  const retryAfterMs = 'retryAfterMs' in result ? (result.retryAfterMs ?? 0) : 0;
-  if (result.kind === 'not_sent') return { kind: 'not_sent', retryAfterMs };
-  return FINAL.has(state) ? { kind: 'settled' } : { kind: 'uncertain', retryAfterMs };
 }

@@ -19,7 +19,7 @@ const STATUS: Record<ProblemCode, ProblemStatus> = {
   invalid_input: 400, configuration: 503, conflict: 409, not_found: 404, unknown_agent: 404, refused: 409, unreachable: 503, no_worker: 503, internal: 500,
   unknown_approval: 404, wrong_hash: 409, expired: 410, already_decided: 409, turn_finished: 409, not_permitted: 403, invalid_edit: 422,
   not_started: 409, not_running: 409, unknown_definition: 404, foreign_definition: 409, unusable_definition: 409, preview_failed: 503,
-  unknown_entry: 404, stale_version: 409, not_unknown: 409, not_done: 409, already_undone: 409, no_compensation: 409,
+  unknown_entry: 404, stale_version: 409, not_unknown: 409, still_running: 409, not_done: 409, already_undone: 409, no_compensation: 409,
   too_large: 413, unsupported_media_type: 415, foreign_host: 421, foreign_origin: 403, no_such_route: 404,
 };
 

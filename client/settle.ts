@@ -11,7 +11,7 @@ import { freshUpdateId, hashedId } from './ids.js';
 import { parseInput } from './parse.js';
 
 type SettleRefusal = Extract<SettleAnswer, { result: 'refused' }>['code'];
-const REFUSALS: readonly string[] = ['unknown_entry', 'stale_version', 'not_unknown', 'invalid_input', 'turn_finished'] satisfies SettleRefusal[];
+const REFUSALS: readonly string[] = ['unknown_entry', 'stale_version', 'not_unknown', 'invalid_input', 'turn_finished', 'still_running'] satisfies SettleRefusal[];
 
 /** Settles an unknown effect against the version that was seen (D16). A refusal is an answer, not an error. */
 export async function settle(context: ClientContext, key: string, input: Settlement & { as: string }): Promise<SettleAnswer> {

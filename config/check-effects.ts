@@ -2,13 +2,14 @@ import type { EffectConfig, HoldfastConfig } from '../contracts/config.js';
 import { placeholdersOf } from '../contracts/config-values.js';
 import type { Json } from '../contracts/json.js';
 import { mailSchema } from '../contracts/mail.js';
-import { sqlPlaceholders } from '../contracts/sql-template.js';
+import { isCall, sqlPlaceholders } from '../contracts/sql-template.js';
 import type { ConfigProblem } from './error.js';
 import { inputSchemaProblem } from './input-schema.js';
 import { suggestion } from './nearest.js';
 
 type Found = { key: string; message: string };
 type HttpConfig = Extract<EffectConfig, { type: 'http' }>;
+type PostgresConfig = Extract<EffectConfig, { type: 'postgres' }>;
 type SmtpConfig = Extract<EffectConfig, { type: 'smtp' }>;
 type McpConfig = Extract<EffectConfig, { type: 'mcp' }>;
 
@@ -22,9 +23,14 @@ export function checkEffects(config: HoldfastConfig): ConfigProblem[] {
 
 function checkTarget(effect: EffectConfig): Found[] {
   if (effect.type === 'http') return [...checkArguments('url', placeholdersOf(effect.url), effect), ...checkLookup(effect), ...checkCorrelation(effect), ...checkHeaders(effect)];
-  if (effect.type === 'postgres') return checkArguments('statement', sqlPlaceholders(effect.statement), effect);
+  if (effect.type === 'postgres') return [...checkArguments('statement', sqlPlaceholders(effect.statement), effect), ...checkRows(effect)];
   if (effect.type === 'mcp') return checkServer(effect);
   return effect.type === 'smtp' ? checkMail(effect) : [];
+}
+
+/** The server counts no rows for a procedure, so that a least number would refuse every call (D25). */
+function checkRows({ statement, min_rows: least = 0 }: PostgresConfig): Found[] {
+  return least > 0 && isCall(statement) ? [{ key: 'min_rows', message: `is ${least}, but a "call" reports no rows; leave it out and raise an exception in the procedure when its condition does not hold` }] : [];
 }
 
 function checkMail(effect: SmtpConfig): Found[] {

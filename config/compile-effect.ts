@@ -1,5 +1,6 @@
 import type { EffectConfig } from '../contracts/config.js';
 import type { ApprovalPolicy, EffectDefinition, Idempotency, Lookup, McpTarget, Question } from '../contracts/effect.js';
+import { isCall } from '../contracts/sql-template.js';
 
 type Common = Pick<EffectDefinition, 'name' | 'description' | 'inputSchema' | 'sequential' | 'timeoutMs' | 'maxConcurrent' | 'unknown' | 'approval' | 'compensates' | 'compensatedBy'>;
 
@@ -61,7 +62,7 @@ function compilePostgres(common: Common, effect: Of<'postgres'>): EffectDefiniti
   const dsnEnv = effect.dsn_env ?? null;
   return {
     ...common, type: 'postgres',
-    postgres: { dsnEnv, statement: effect.statement, resultId: effect.result_id ?? null, minRows: effect.min_rows },
+    postgres: { dsnEnv, statement: effect.statement, resultId: effect.result_id ?? null, minRows: effect.min_rows ?? (isCall(effect.statement) ? 0 : 1) },
     idempotency: { retentionMs: FOR_EVER_MS, onMismatch: 'conflict' }, lookup: DATABASE_LOOKUP,
   };
 }

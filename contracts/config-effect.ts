@@ -90,7 +90,7 @@ const postgresEffectSchema = z.strictObject({
   dsn_env: envNameSchema.optional().describe('Variable that holds the DSN. Absent: the ledger\'s own database, in the same transaction as the ledger'),
   statement: sqlStatementSchema.describe('One SQL statement; `{args.NAME}` and `{key}` become its parameters'),
   result_id: resultId('Column of the first returned row'),
-  min_rows: z.int().min(0).max(1_000_000).default(1).describe('Fewer rows than this, returned or changed: nothing is kept and the effect has failed'),
+  min_rows: z.int().min(0).max(1_000_000).optional().describe('Fewer rows than this, returned or changed: nothing is kept and the effect has failed. Default: 1; of a `call`, which reports no rows, 0'),
   approval: approvalSchema.optional().describe('Leave out if no person has to approve'),
 });
 

@@ -75,3 +75,9 @@ export function sqlPlaceholders(sql: string): string[] {
   const template = readSqlTemplate(sql);
   return template.ok ? template.names : [];
 }
+
+/** Whether a statement calls a procedure, for which the server reports no number of rows. */
+export function isCall(sql: string): boolean {
+  const template = readSqlTemplate(sql);
+  return template.ok && template.firstWord === 'call';
+}

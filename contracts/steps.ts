@@ -206,7 +206,7 @@ export interface SettleInput {
 
 export type SettleAnswer =
   | { result: 'settled' | 'retrying'; key: string; version: number; generation: number }
-  | { result: 'refused'; code: 'unknown_entry' | 'stale_version' | 'not_unknown' | 'invalid_input' | 'turn_finished'; message: string };
+  | { result: 'refused'; code: 'unknown_entry' | 'stale_version' | 'not_unknown' | 'invalid_input' | 'turn_finished' | 'still_running'; message: string };
 
 /** One approval in the answer of the query `pendingApprovals`. */
 export interface PendingApproval extends ProposalRef {

@@ -1,6 +1,9 @@
 import type { Capabilities, EffectDefinition } from '../contracts/effect.js';
 import type { LookupVerdict } from '../contracts/ledger.js';
 
+/** How long a worker's word counts that the work behind a call goes on after its time limit, in milliseconds (8). */
+export const QUIET_MS = 300_000;
+
 /**
  * What may follow for an effect that was dispatched and whose outcome is open (D13, D15). Invariants:
  * 1. `found` settles; nothing else does. Time alone never ends an effect, neither as failed nor as done.
@@ -12,7 +15,10 @@ import type { LookupVerdict } from '../contracts/ledger.js';
  * 6. Without keys, a new try that could double the effect happens only where the policy for unknown outcomes says so, at most
  *    `maxAttempts` tries in all and never more than an approval permits, and not while an earlier call may be in flight.
  * 7. Repeated sending backs off, at most a minute.
+ * 8. Work that outlives the time limit of its call is in flight until its end is known. Its worker says so again and again, each word counts for
+ *    `QUIET_MS`; when the worker falls silent, the last word bounds it. Until then only 4 sends again: a person is asked, and 3 and 6 wait.
  */
+
 export interface RecoveryInput {
   capabilities: Pick<Capabilities, 'idempotency' | 'lookup' | 'fencing'>;
   /** Milliseconds between look-ups of an unknown entry; null without a look-up. */
@@ -30,6 +36,8 @@ export interface RecoveryFacts {
   firstDispatchedAtMs: number;
   /** Until then a call whose end is not known may still be on its way. */
   inflightUntilMs: number;
+  /** Until then the work of a call that outlived its time limit is believed to go on; null when no such call is without its end. */
+  goesOnUntilMs: number | null;
   /** Every physical call is known to have ended, the last one at `callEndedAtMs`. */
   callEnded: boolean;
   callEndedAtMs: number | null;
@@ -68,7 +76,7 @@ export function decideRecovery(input: RecoveryInput): RecoveryDecision {
   if (!lookup.authoritativeAbsence) return resend(input) ?? policyRetry(input) ?? unknown(input);
   const unsettledMs = fencing ? 0 : inflightEndMs(input.facts) + lookup.settleAfterMs - input.facts.nowMs;
   if (unsettledMs <= 0) return { action: 'redispatch', afterMs: backoffMs(input.facts.dispatches), basis: 'absent', beforeMs: null };
-  return resend(input) ?? { action: 'look_again', afterMs: Math.ceil(unsettledMs) };
+  return resend(input) ?? (goesOnForMs(input.facts) > 0 ? unknown(input) : { action: 'look_again', afterMs: Math.ceil(unsettledMs) });
 }
 
 /** Sends the same key again while the target remembers it (4), also when an earlier call is still on its way. */
@@ -81,19 +89,27 @@ function resend({ capabilities, facts }: RecoveryInput): RecoveryDecision | null
 
 /** A bounded new try, declared by the policy, that may double the effect (6). */
 function policyRetry({ capabilities, unknownPolicy, approvalAttempts, facts }: RecoveryInput): RecoveryDecision | null {
-  if (capabilities.idempotency !== null || unknownPolicy.retry === 'never') return null;
+  if (capabilities.idempotency !== null || unknownPolicy.retry === 'never' || goesOnForMs(facts) > 0) return null;
   const permitted = Math.min(unknownPolicy.maxAttempts, approvalAttempts ?? Infinity);
   if (facts.triesMade >= permitted) return null;
   return { action: 'redispatch', afterMs: Math.ceil(Math.max(unknownPolicy.everyMs, inflightEndMs(facts) - facts.nowMs)), basis: 'policy', beforeMs: null };
 }
 
-function unknown({ capabilities, lookEveryMs }: RecoveryInput): RecoveryDecision {
-  return { action: 'unknown', lookAgainMs: capabilities.lookup === null ? null : lookEveryMs };
+/** Looked at again at the latest when work that goes on is no longer believed to: then the policy may go on (8). */
+function unknown({ capabilities, lookEveryMs, facts }: RecoveryInput): RecoveryDecision {
+  const everyMs = capabilities.lookup === null ? null : lookEveryMs;
+  const goesOnMs = goesOnForMs(facts);
+  return { action: 'unknown', lookAgainMs: goesOnMs > 0 ? Math.min(everyMs ?? Infinity, goesOnMs) : everyMs };
 }
 
-/** When the last call can no longer be in flight: its known end, otherwise the end of its time limit. */
-function inflightEndMs({ callEnded, callEndedAtMs, inflightUntilMs }: RecoveryFacts): number {
-  return callEnded && callEndedAtMs !== null ? callEndedAtMs : inflightUntilMs;
+/** When the last call can no longer be in flight: its known end, otherwise the end of its time limit, or of what goes on after it (8). */
+function inflightEndMs({ callEnded, callEndedAtMs, inflightUntilMs, goesOnUntilMs }: RecoveryFacts): number {
+  return callEnded && callEndedAtMs !== null ? callEndedAtMs : Math.max(inflightUntilMs, goesOnUntilMs ?? 0);
+}
+
+/** For how long, in whole milliseconds, work is still believed to go on after the limit of its call. */
+function goesOnForMs({ callEnded, goesOnUntilMs, nowMs }: RecoveryFacts): number {
+  return callEnded || goesOnUntilMs === null ? 0 : Math.max(0, Math.ceil(goesOnUntilMs - nowMs));
 }
 
 /** None after the first call, so that a crash costs no time; then 1 s, 2 s, 4 s … */

@@ -12,8 +12,8 @@ export interface EffectCall<E extends EffectDefinition = EffectDefinition> {
 
 /**
  * How one physical call ended. `rejected`: the target's own word that nothing happened (D10). `not_sent`: proven that nothing reached it or that
- * it was undone, so it may be tried again. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else; `late`: what
- * work comes to that went on after its limit (D17).
+ * it was undone, so it may be tried again. `conflict`: the target knows the key with other arguments (D14). `uncertain`: everything else; `late`: the work
+ * goes on after its limit, and this is what it comes to (D17, D27). Until then the call counts as in flight.
  */
 export type PerformResult =
   | { kind: 'succeeded'; externalId: string | null; result: Json }

@@ -30,7 +30,7 @@ async function perform(functions: DefinedEffect | undefined, call: Call, signal:
   if (functions === undefined) return { kind: 'not_sent', message: notLoaded(call), retryAfterMs: null };
   if (signal.aborted) return { kind: 'not_sent', message: 'the call was ended before it began', retryAfterMs: null };
   const ended = await runUntil(() => functions.perform({ ...question(call, signal), physicalCallId: call.physicalCallId }), signal);
-  return ended.kind === 'aborted' ? { kind: 'uncertain', message: TOO_LATE, retryAfterMs: null, late: ended.late.then(judge) } : judge(ended);
+  return ended.kind === 'aborted' ? { kind: 'uncertain', message: `${TOO_LATE}; it goes on`, retryAfterMs: null, late: ended.late.then(judge) } : judge(ended);
 }
 
 function judge(ended: Exclude<Ended, { kind: 'aborted' }>): PerformResult {

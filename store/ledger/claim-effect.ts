@@ -6,7 +6,7 @@ export interface EffectClaim {
   key: string;
   /** Null for the first dispatch; for a redispatch the generation that was judged (D17). */
   generation: number | null;
-  /** The claim is refused after this time, milliseconds since the epoch: however long it waited, a forgotten key is not sent again (D13). */
+  /** Set for a resend under a key; refused after this time, milliseconds since the epoch: however long it waited, a forgotten key is not sent again (D13). */
   beforeMs: number | null;
   physicalCallId: string;
   timeoutMs: number;
@@ -30,7 +30,8 @@ interface Row {
 /**
  * Takes an effect for one physical call, before its first byte leaves (D10). One statement checks the state, the generation and that
  * the turn was not cancelled (a cancel marks the turns of all children), raises the generation and writes the physical call; its commit is
- * the write-ahead mark. The share lock on the turn orders it against a cancel: what a cancel did not see has begun before it was answered (D27).
+ * the write-ahead mark. While the work of an earlier call goes on after its limit, only a resend under a key that the target remembers may begin
+ * (domain/recovery.ts). The share lock on the turn orders it against a cancel: what a cancel did not see has begun before it was answered (D27).
  */
 export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectClaimed> {
   const { rows } = await db.query<Row>(
@@ -43,6 +44,7 @@ export async function claimEffect(db: Db, claim: EffectClaim): Promise<EffectCla
          inflight_until = now() + $4 * interval '1 millisecond', reason = null
        from allowed
        where e.key = allowed.key and e.kind = 'effect' and ($5::float8 is null or extract(epoch from now()) * 1000 < $5)
+         and ($5 is not null or not exists (select from holdfast.physical_call p where p.key = e.key and p.ended_at is null and p.goes_on_until > now()))
          and ((e.state = 'pending' and $2::int is null) or (e.state in ('dispatched', 'unknown') and e.generation = $2::int))
        returning e.key, e.state, e.generation, e.args, e.args_digest, e.name, coalesce(e.definition_digest, allowed.definition_digest) as definition_digest
      ), physical as (

@@ -22,7 +22,8 @@ export async function finishCall(db: Db, finish: CallFinish): Promise<boolean> {
        where key = $1 and generation = $2 and state = 'dispatched'
        returning key
      ), physical as (
-       update holdfast.physical_call set ended_at = now(), outcome = case when $3 = 'succeeded' then 'succeeded' else 'rejected' end, note = $5 where id = $8
+       update holdfast.physical_call set ended_at = now(), outcome = case when $3 = 'succeeded' then 'succeeded' else 'rejected' end, note = $5
+       where id = $8 and outcome not in ('succeeded', 'rejected', 'not_sent')
      )
      select exists (select from stored) as stored`,
     [finish.key, finish.generation, finish.state, JSON.stringify(finish.result), finish.reason, finish.inputTokens, finish.outputTokens, finish.physicalCallId, finish.costMicros],

@@ -15,6 +15,8 @@ export interface RecoveryRow {
   nowMs: number;
   firstDispatchedAtMs: number;
   inflightUntilMs: number;
+  /** Until then the work of a call that outlived its time limit is believed to go on. */
+  goesOnUntilMs: number | null;
   /** Every physical call is known to have ended. */
   callEnded: boolean;
   callEndedAtMs: number | null;
@@ -31,11 +33,12 @@ export async function recoveryFacts(db: Db, key: string): Promise<RecoveryRow> {
        (extract(epoch from now()) * 1000)::float8 as "nowMs",
        (extract(epoch from coalesce(p.first, now())) * 1000)::float8 as "firstDispatchedAtMs",
        (extract(epoch from coalesce(e.inflight_until, now())) * 1000)::float8 as "inflightUntilMs",
+       (extract(epoch from p.goes_on) * 1000)::float8 as "goesOnUntilMs",
        coalesce(p.all_ended, true) as "callEnded",
        (extract(epoch from p.last_end) * 1000)::float8 as "callEndedAtMs",
        coalesce(p.tries, 0)::int as "triesMade", coalesce(p.dispatches, 0)::int as dispatches, e.reason as "lastNote"
      from holdfast.ledger_entry e join holdfast.turn t using (turn_id) left join lateral (
-       select min(started_at) as first, bool_and(ended_at is not null) as all_ended, max(ended_at) as last_end,
+       select min(started_at) as first, bool_and(ended_at is not null) as all_ended, max(ended_at) as last_end, max(goes_on_until) filter (where ended_at is null) as goes_on,
          count(*) as dispatches, count(*) filter (where outcome not in ('absent', 'not_sent')) as tries
        from holdfast.physical_call where key = e.key) p on true
      where e.key = $1 and e.kind = 'effect'`,

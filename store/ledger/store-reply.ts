@@ -34,7 +34,7 @@ export async function storeReply(db: Db, item: ReplyToStore): Promise<boolean> {
        where key = $1 and generation = $2 and state = 'dispatched'
        returning turn_id, step, definition_digest
      ), physical as (
-       update holdfast.physical_call set ended_at = now(), outcome = 'succeeded' where id = $6
+       update holdfast.physical_call set ended_at = now(), outcome = 'succeeded' where id = $6 and outcome not in ('succeeded', 'rejected', 'not_sent')
      ), calls as (
        insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, args, args_digest, needs_approval, definition_digest)
        select c.key, s.turn_id, s.step, c.idx, c.kind, c.name, c.args, c."argsDigest", c."needsApproval", s.definition_digest

@@ -183,3 +183,17 @@ it('C13: nothing of an effect leaves a transaction open', async () => {
   await pool.end();
   expect(rows).toEqual([]);
 });
+
+describe('what a server says to a commit', () => {
+  it.each([
+    ['40003', 'uncertain'], ['08006', 'uncertain'], ['08007', 'uncertain'], ['57P01', 'uncertain'], ['58030', 'uncertain'], ['53100', 'uncertain'], ['XX000', 'uncertain'],
+    ['40001', 'not_sent'], ['40P01', 'not_sent'], ['40002', 'not_sent'], ['23514', 'rejected'], ['P0001', 'rejected'],
+  ])('D10, D18: SQLSTATE %s to the commit of a statement is %s', async (state, kind) => {
+    await world.pool.query(`
+      create table if not exists public.late (key text, state text);
+      create or replace function public.late_check() returns trigger language plpgsql as $$ begin raise exception 'at commit' using errcode = new.state; end $$;
+      drop trigger if exists late_check on public.late;
+      create constraint trigger late_check after insert on public.late deferrable initially deferred for each row execute function public.late_check()`);
+    expect(await perform(`late-${state}`, { state }, { statement: 'insert into public.late values ({key}, {args.state})', resultId: null })).toMatchObject({ kind });
+  });
+});

@@ -17,7 +17,7 @@ const anyInput: fc.Arbitrary<RecoveryInput> = fc.record({
   ),
   approvalAttempts: fc.option(fc.integer({ min: 1, max: 5 })),
   facts: fc.record({
-    nowMs: time, firstDispatchedAtMs: time, inflightUntilMs: time, callEnded: fc.boolean(), callEndedAtMs: fc.option(time),
+    nowMs: time, firstDispatchedAtMs: time, inflightUntilMs: time, goesOnUntilMs: fc.option(time), callEnded: fc.boolean(), callEndedAtMs: fc.option(time),
     triesMade: fc.integer({ min: 0, max: 6 }), dispatches: fc.integer({ min: 1, max: 2000 }),
     lookup: fc.option(fc.constantFrom('found' as const, 'absent' as const, 'inconclusive' as const)),
   }),
@@ -27,10 +27,17 @@ function always(rule: (input: RecoveryInput, decision: RecoveryDecision) => void
   fc.assert(fc.property(anyInput, (input) => { rule(input, decideRecovery(input)); }), { numRuns: 2000 });
 }
 
+/** When the last call can no longer be in flight. */
+function inflightEnd({ callEnded, callEndedAtMs, inflightUntilMs, goesOnUntilMs }: RecoveryInput['facts']): number {
+  return callEnded && callEndedAtMs !== null ? callEndedAtMs : Math.max(inflightUntilMs, goesOnUntilMs ?? inflightUntilMs);
+}
+function goesOn({ callEnded, goesOnUntilMs, nowMs }: RecoveryInput['facts']): boolean {
+  return !callEnded && goesOnUntilMs !== null && goesOnUntilMs > nowMs;
+}
+
 /** Stated independently of the code under test: the three reasons that allow a new physical call. */
 function provenAbsent({ capabilities: { lookup, fencing }, facts }: RecoveryInput): boolean {
-  const end = facts.callEnded ? (facts.callEndedAtMs ?? facts.inflightUntilMs) : facts.inflightUntilMs;
-  return facts.lookup === 'absent' && lookup?.authoritativeAbsence === true && (fencing || facts.nowMs >= end + lookup.settleAfterMs);
+  return facts.lookup === 'absent' && lookup?.authoritativeAbsence === true && (fencing || facts.nowMs >= inflightEnd(facts) + lookup.settleAfterMs);
 }
 function remembered({ capabilities: { idempotency }, facts }: RecoveryInput, afterMs: number): boolean {
   return idempotency !== null && facts.nowMs + afterMs < facts.firstDispatchedAtMs + idempotency.retentionMs;
@@ -64,9 +71,23 @@ describe('recovery, for any facts', () => {
     always((input, decision) => {
       const { idempotency, fencing } = input.capabilities;
       if (decision.action !== 'redispatch' || idempotency !== null || (fencing && decision.basis === 'absent')) return;
-      const { callEnded, callEndedAtMs, inflightUntilMs, nowMs } = input.facts;
-      const end = callEnded ? (callEndedAtMs ?? inflightUntilMs) : inflightUntilMs;
-      expect(nowMs + decision.afterMs).toBeGreaterThanOrEqual(end);
+      expect(input.facts.nowMs + decision.afterMs).toBeGreaterThanOrEqual(inflightEnd(input.facts));
+    });
+  });
+
+  it('D15, D27: while work goes on after its limit nothing is sent beside it but under a key that the target remembers, or where taking over ends it', () => {
+    always((input, decision) => {
+      if (!goesOn(input.facts) || decision.action !== 'redispatch') return;
+      expect(decision.basis === 'key' || (decision.basis === 'absent' && input.capabilities.fencing)).toBe(true);
+    });
+  });
+
+  it('D15, D35: while work goes on a person is asked at once, and it is looked at again at the latest when its worker is no longer believed', () => {
+    always((input, decision) => {
+      if (!goesOn(input.facts) || decision.action === 'redispatch' || decision.action === 'settle_found') return;
+      expect(decision.action).toBe('unknown');
+      expect(decision).toMatchObject({ lookAgainMs: expect.any(Number) as number });
+      if (decision.action === 'unknown') expect(decision.lookAgainMs).toBeLessThanOrEqual(input.facts.goesOnUntilMs! - input.facts.nowMs);
     });
   });
 
@@ -81,7 +102,7 @@ describe('recovery, for any facts', () => {
     always((input, decision) => {
       if (input.capabilities.lookup !== null) return;
       expect(decision.action).not.toBe('look_again');
-      if (decision.action === 'unknown') expect(decision.lookAgainMs).toBeNull();
+      if (decision.action === 'unknown' && !goesOn(input.facts)) expect(decision.lookAgainMs).toBeNull();
     });
   });
 });

@@ -10,7 +10,7 @@ const BOUNDED = { retry: 'bounded', maxAttempts: 3, everyMs: 5000 } as const;
 
 /** First dispatched at 0; the call ended at 1000 if it is known to have ended, otherwise it may be on its way until 10,000. */
 const facts = (change: Partial<RecoveryFacts>): RecoveryFacts => ({
-  nowMs: 20_000, firstDispatchedAtMs: 0, inflightUntilMs: 10_000, callEnded: false, callEndedAtMs: null, triesMade: 1, dispatches: 1, lookup: null, ...change,
+  nowMs: 20_000, firstDispatchedAtMs: 0, inflightUntilMs: 10_000, goesOnUntilMs: null, callEnded: false, callEndedAtMs: null, triesMade: 1, dispatches: 1, lookup: null, ...change,
 });
 
 interface Row {
@@ -35,6 +35,8 @@ const RESEND: RecoveryDecision = { action: 'redispatch', afterMs: 0, basis: 'key
 const ASK: RecoveryDecision = { action: 'unknown', lookAgainMs: null };
 const ASK_AND_LOOK: RecoveryDecision = { action: 'unknown', lookAgainMs: 30_000 };
 const FORGOTTEN = { nowMs: 100_001 };
+/** The work outlived its limit; its worker was last heard of at 40,000 less the quiet time. */
+const GOES_ON = { goesOnUntilMs: 40_000 };
 
 describe('recovery of a dispatched effect (D13)', () => {
   const rows: [string, Row, RecoveryDecision][] = [
@@ -67,6 +69,15 @@ describe('recovery of a dispatched effect (D13)', () => {
     ['neither: the approval permits fewer tries', { policy: BOUNDED, attempts: 1 }, ASK],
     ['a resend under the key is no new try of the approval', { keys: true, attempts: 1, facts: { triesMade: 5 } }, RESEND],
     ['a resend that would leave after the retention is not planned', { keys: true, facts: { nowMs: 99_500, dispatches: 3 } }, ASK],
+    ['work goes on after its limit: absent is no proof, a person is asked and it is looked up again', { lookup: AUTHORITATIVE, verdict: 'absent', facts: GOES_ON }, { action: 'unknown', lookAgainMs: 20_000 }],
+    ['the same, and the next look-up comes sooner', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { ...GOES_ON, nowMs: 5000 } }, ASK_AND_LOOK],
+    ['work goes on: found is settled', { lookup: AUTHORITATIVE, verdict: 'found', facts: GOES_ON }, { action: 'settle_found' }],
+    ['work goes on: the policy waits for its end', { policy: BOUNDED, facts: GOES_ON }, { action: 'unknown', lookAgainMs: 20_000 }],
+    ['work goes on, with a key: sent again', { keys: true, facts: GOES_ON }, RESEND],
+    ['its worker fell silent: the policy goes on', { policy: BOUNDED, facts: { ...GOES_ON, nowMs: 40_000 } }, { action: 'redispatch', afterMs: 5000, basis: 'policy', beforeMs: null }],
+    ['its worker fell silent: absence settles from then on', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { ...GOES_ON, nowMs: 41_000 } }, { action: 'look_again', afterMs: 1000 }],
+    ['its worker fell silent and the absence has settled: sent again', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { ...GOES_ON, nowMs: 42_000 } }, SEND],
+    ['its worker fell silent, neither: unknown for ever', { facts: { ...GOES_ON, nowMs: 40_000 } }, ASK],
     ['repeated sending backs off', { keys: true, facts: { dispatches: 4 } }, { action: 'redispatch', afterMs: 4000, basis: 'key', beforeMs: 100_000 }],
     ['the back-off ends at a minute', { lookup: AUTHORITATIVE, verdict: 'absent', facts: { dispatches: 500 } }, { action: 'redispatch', afterMs: 60_000, basis: 'absent', beforeMs: null }],
   ];

@@ -43,6 +43,14 @@ describe('statements', () => {
     else expect(problemOf(sql(statement))).toContain(problem);
   });
 
+  it('D25, I5: a procedure reports no rows: none are asked of it, and a least number of them is refused', () => {
+    const least = (statement: string) => compileAgents(load(sql(statement))).definitions[0]?.definition.effects[0];
+    expect(least('-- books\n CALL book({args.a})')).toMatchObject({ postgres: { minRows: 0 } });
+    expect(least('delete from t where a = {args.a}')).toMatchObject({ postgres: { minRows: 1 } });
+    expect(problemOf(sql('call book({args.a})', 'min_rows = 1\n'))).toContain('a "call" reports no rows; leave it out');
+    expect(() => load(sql('call book({args.a})', 'min_rows = 0\n'))).not.toThrow();
+  });
+
   it('D21: a query that writes is refused where its first word says so', () => {
     expect(problemOf(sql('select 1', '[effects.e.approval]\npreview = { query = "delete from t" }\n'))).toContain('must begin with one of: select');
   });

@@ -1,10 +1,19 @@
-// An effect that ignores its limit: it goes on until its target at STUBBORN_URL has answered.
-import { defineEffect, succeeded } from '../../dist/index.js';
+// Effects that ignore their limit: they go on until their target at STUBBORN_URL has answered.
+import { absent, defineEffect, found, succeeded } from '../../dist/index.js';
 
-export default defineEffect({
-  async perform({ key }) {
-    const response = await fetch(`${process.env.STUBBORN_URL}/${key}`, { method: 'POST' });
-    const { id } = await response.json();
-    return succeeded({ externalId: id, result: { id } });
+async function perform({ key }) {
+  const response = await fetch(`${process.env.STUBBORN_URL}/${key}`, { method: 'POST' });
+  const { id } = await response.json();
+  return succeeded({ externalId: id, result: { id } });
+}
+
+export default defineEffect({ perform });
+
+/** The same at a target that can be asked. */
+export const asked = defineEffect({
+  perform,
+  async lookup({ key }) {
+    const { status } = await fetch(`${process.env.STUBBORN_URL}/${key}`);
+    return status === 200 ? found({ externalId: key }) : absent();
   },
 });
