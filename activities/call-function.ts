@@ -8,6 +8,7 @@ import { finishCall, notePhysicalCall } from '../store/ledger/finish-call.js';
 import { callSignal } from './beat.js';
 import type { ChildCall } from './child-call.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 
 /** Calls a function child. Its result is stored under the key; a repeat returns it instead of calling again (D12). */
 export async function callFunction(deps: ActivityDeps, call: ChildCall<FunctionChild>, timeoutMs: number): Promise<void> {
@@ -17,7 +18,8 @@ export async function callFunction(deps: ActivityDeps, call: ChildCall<FunctionC
   if (claimed.kind === 'stored') return;
   const result = await run(deps, call, timeoutMs, physicalCallId);
   await deps.probe('after_effect', key);
-  await finishCall(deps.pool, { key, generation: claimed.generation, physicalCallId, state: 'succeeded', result, reason: null, inputTokens: 0, outputTokens: 0, costMicros: 0 });
+  const finish = { key, generation: claimed.generation, physicalCallId, state: 'succeeded' as const, result, reason: null, inputTokens: 0, outputTokens: 0, costMicros: 0 };
+  await insist(() => finishCall(deps.pool, finish));
 }
 
 async function run(deps: ActivityDeps, call: ChildCall<FunctionChild>, timeoutMs: number, physicalCallId: string): Promise<Json> {
@@ -26,7 +28,9 @@ async function run(deps: ActivityDeps, call: ChildCall<FunctionChild>, timeoutMs
   try {
     return await runFunction(child, await deps.functionOf(child), { request, args, key, signal: callSignal(timeoutMs), ...seen });
   } catch (error) {
-    await notePhysicalCall(deps.pool, physicalCallId, 'rejected', error instanceof CallError ? error.message : 'the call was ended');
+    const note = error instanceof CallError ? error.message : 'the call was ended';
+    // What the function said decides what follows, also when it could not be noted.
+    await insist(() => notePhysicalCall(deps.pool, physicalCallId, 'rejected', note)).catch((away: unknown) => deps.log.warn({ key, err: away }, 'how a function ended could not be noted'));
     throw error;
   }
 }

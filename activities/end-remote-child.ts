@@ -4,7 +4,7 @@ import { loadCall } from '../store/turn/context.js';
 import { NOT_KNOWN, find } from './call-remote.js';
 import { childCall } from './child-call.js';
 import type { ActivityDeps } from './deps.js';
-import { STOP_MS, failed, remoteStep, settle, stopTask } from './remote-task.js';
+import { STOP_MS, remoteStep, settle, settleUnheard, stopTask } from './remote-task.js';
 import type { RemoteStep } from './remote-task.js';
 
 /**
@@ -20,8 +20,8 @@ export async function endRemoteChild(deps: ActivityDeps, input: { key: string; c
   if (claim.kind === 'stored' || (claim.taskId === null && !claim.maySent)) return;
   const step = remoteStep(deps, { ...call, child: call.child }, claim);
   const taskId = claim.taskId ?? (await findTask(step));
-  const state = input.cancelled ? 'cancelled' : 'failed';
-  await settle(step, taskId === null ? failed(`${input.reason} ${NOT_KNOWN}`) : await stopTask(step, taskId, state, input.reason));
+  if (taskId === null) return settleUnheard(step, `${input.reason} ${NOT_KNOWN}`);
+  await settle(step, await stopTask(step, taskId, input.cancelled ? 'cancelled' : 'failed', input.reason));
 }
 
 async function findTask(step: RemoteStep): Promise<string | null> {

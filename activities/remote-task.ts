@@ -6,11 +6,11 @@ import { contextIdOf } from '../domain/keys.js';
 import { clampMessage } from '../domain/failure.js';
 import { pollWait } from '../domain/remote-call.js';
 import { sha256Hex } from '../store/hash.js';
-import { finishCall } from '../store/ledger/finish-call.js';
-import { keepQuestion } from '../store/ledger/remote-call.js';
+import { finishRemote } from '../store/ledger/remote-call.js';
 import type { RemoteClaim } from '../store/ledger/remote-call.js';
 import type { ChildCall } from './child-call.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 
 /** One call of a remote agent in the hands of one worker. */
 export interface RemoteStep {
@@ -82,11 +82,21 @@ export function failed(reason: string): RemoteOutcome {
   return { state: 'failed', result: null, reason: clampMessage(reason.trim()), question: null };
 }
 
-/** Stores how the call ended; nothing happens when a newer owner has it (D17). */
-export async function settle({ deps, key, generation }: RemoteStep, outcome: RemoteOutcome, physicalCallId = ''): Promise<void> {
-  if (outcome.question !== null) await keepQuestion(deps.pool, key, generation, outcome.question);
-  const { state, result, reason } = outcome;
-  await finishCall(deps.pool, { key, generation, physicalCallId, state, result, reason, inputTokens: 0, outputTokens: 0, costMicros: 0 });
+/** Stores how the call ended, also through an outage of PostgreSQL (D35); nothing happens when a newer owner has it (D17). `physicalCallId`: the call whose answer that is. */
+export async function settle({ deps, key, generation }: RemoteStep, outcome: RemoteOutcome, physicalCallId: string | null = null, answered = false): Promise<void> {
+  await insist(() => finishRemote(deps.pool, { key, generation, physicalCallId, answered, ...outcome }));
+}
+
+/**
+ * Ends a call of which no task is known: it was refused, or it cannot be known whether its message arrived. If it was to answer a question, the
+ * task itself says whether it still waits: then the next call answers it (D32). Of a task that cannot be asked the ledger's own rule decides.
+ */
+export async function settleUnheard(step: RemoteStep, reason: string, physicalCallId: string | null = null): Promise<void> {
+  const { deps, call: { child, taskId } } = step;
+  const seen = taskId === null ? null : await deps.remote.look(child, taskId, AbortSignal.timeout(REQUEST_MS));
+  const waits = seen?.kind === 'task' && seen.task.state === 'asks';
+  const over = seen !== null && seen.kind !== 'unreachable' && !waits;
+  await settle(step, { ...failed(reason), question: waits ? taskId : null }, physicalCallId, over);
 }
 
 export function limited(signal: AbortSignal): AbortSignal {

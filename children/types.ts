@@ -26,14 +26,14 @@ export interface RemoteCall {
 
 /**
  * How one sending ended. `answered`: with a message and without a task, which is the whole result. `rejected`: the remote agent refused the
- * message. `not_sent`: proven that no byte of it left. `uncertain`: everything else (D10).
+ * message. `not_sent`: proven that no byte of it left. `uncertain`: everything else (D10). `retryAfterMs`: what the server asked for, if it did.
  */
 export type SendResult =
   | { kind: 'task'; task: RemoteTask }
   | { kind: 'answered'; text: string }
   | { kind: 'rejected'; message: string }
-  | { kind: 'not_sent'; message: string }
-  | { kind: 'uncertain'; message: string };
+  | { kind: 'not_sent'; message: string; retryAfterMs: number | null }
+  | { kind: 'uncertain'; message: string; retryAfterMs: number | null };
 
 /**
  * `absent`: the remote agent answered and lists no task for the message; that proves nothing, it may list it later. `again`: another look may

@@ -15,12 +15,17 @@ export function translateStoreError(error: unknown, dsn: string): unknown {
   if (error instanceof NotCanonicalError) return new HoldfastError('invalid_input', `The input cannot be stored: ${error.message}.`, { cause: error });
   const code = codeOf(error);
   const where = `PostgreSQL at ${addressOf(dsn)}`;
-  if (AWAY.includes(code) || isTimeout(error)) {
+  if (isStoreAway(error)) {
     return new HoldfastError('unreachable', `${where} cannot be reached (${code}). Start the stack with "holdfast dev", or set POSTGRES_ORCH_DSN to a running server.`, { cause: error });
   }
   if (DENIED.includes(code)) return new HoldfastError('unreachable', `${where} refused the connection (${code}). Check user, password and database in POSTGRES_ORCH_DSN.`, { cause: error });
   if (NO_SCHEMA.includes(code)) return new HoldfastError('configuration', `${where} does not have the current schema. Run "holdfast migrate".`, { cause: error });
   return error;
+}
+
+/** PostgreSQL is not there now and may be back soon: asking again can help. */
+export function isStoreAway(error: unknown): boolean {
+  return AWAY.includes(codeOf(error)) || isTimeout(error);
 }
 
 /** Host, port and database of a DSN, for messages. */

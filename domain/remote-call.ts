@@ -39,3 +39,28 @@ const MAX_GROWTH = 10;
 export function pollWait(firstMs: number, looks: number): number {
   return Math.round(Math.min(firstMs * GROWTH ** looks, firstMs * MAX_GROWTH));
 }
+
+/** Times that one message is sent before its call is given up, and the waits between them, in milliseconds (D35). */
+export const MAX_SENDS = 20;
+const FIRST_RESEND_MS = 500;
+const LAST_RESEND_MS = 30_000;
+
+/** What a try needs of the call's time, in milliseconds: a wait never takes so much that none would follow. */
+const TRY_MS = 1000;
+
+export interface ResendFacts {
+  /** Times that it was sent so far. */
+  sends: number;
+  /** What the server asked for; a stranger's number. */
+  retryAfterMs: number | null;
+  /** What is left of the call's time limit. */
+  leftMs: number;
+}
+
+/** The wait before a message is sent again, in milliseconds: at least what the server asked for, as far as the call's time allows. Null: no more tries. */
+export function resendWait({ sends, retryAfterMs, leftMs }: ResendFacts): number | null {
+  const room = Math.floor(leftMs) - TRY_MS;
+  if (sends >= MAX_SENDS || !(room > 0)) return null;
+  const own = Math.min(FIRST_RESEND_MS * 2 ** Math.max(sends - 1, 0), LAST_RESEND_MS);
+  return Math.min(Math.max(own, Number.isNaN(retryAfterMs) ? 0 : (retryAfterMs ?? 0)), room);
+}

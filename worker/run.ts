@@ -7,16 +7,16 @@ import { createActivities } from '../activities/index.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import type { CompiledAgents } from '../config/compile.js';
 import type { Settings } from '../config/settings.js';
+import type { FindFunctions } from '../effects/function/adapter.js';
 import { publishDefinitions, saveDefinitions } from '../store/definition.js';
 import { createDatabases } from '../store/application/databases.js';
-import type { Databases } from '../store/application/databases.js';
 import { createPool } from '../store/pool.js';
-import type { Pool } from '../store/pool.js';
-import { createAdapters, type WorkerAdapters } from './adapters.js';
+import { createAdapters } from './adapters.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { loadChildFunctions } from './child-functions.js';
 import { createDeps } from './deps.js';
 import { loadFunctions } from './load-functions.js';
+import { Opened } from './opened.js';
 import { ensureSweepSchedule } from './sweep-schedule.js';
 import { wakeUnmigrated } from './wake-unmigrated.js';
 
@@ -46,39 +46,44 @@ const POLLERS = { type: 'autoscaling', minimum: 2, initial: 2, maximum: 20 } as 
  * effect cannot be used, before anything is connected.
  */
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { settings, compiled } = options;
+  const { compiled } = options;
   quietRuntime(options.log);
   const functions = await loadFunctions(compiled);
   const functionOf = await loadChildFunctions(compiled);
-  const pool = createPool({ dsn: settings.postgres.dsn, max: settings.postgres.poolMax });
-  const databases = createDatabases({ max: settings.postgres.poolMax });
-  const connection = await NativeConnection.connect(connectionOptions(settings)).catch(async (error: unknown) => {
-    await pool.end();
-    throw error;
-  });
+  const opened = new Opened();
   try {
-    await saveDefinitions(pool, compiled.definitions);
-    await publishDefinitions(pool, compiled.current);
-    const client = new Client({ connection, namespace: settings.temporal.namespace });
-    await ensureSweepSchedule(client, settings.taskQueue);
-    const adapters = createAdapters({ secrets: options.secrets, functions, log: options.log, databases, ledgerDsn: settings.postgres.dsn });
-    const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log: options.log, secrets: options.secrets, functionOf, adapters: adapters.adapters }));
-    void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => [...definition.effects, ...definition.compensations]).map((effect) => [effect.name, effect])).values()]);
-    const running = run(worker, { connection, pool, databases, adapters });
-    await wakeUnmigrated(client, pool, options.log);
-    return running;
+    return await start(options, opened, { functions, functionOf });
   } catch (error) {
-    await connection.close();
-    await pool.end();
+    await opened.close();
     throw error;
   }
 }
 
-interface Parts {
-  connection: NativeConnection;
-  pool: Pool;
-  databases: Databases;
-  adapters: WorkerAdapters;
+async function start(options: WorkerOptions, opened: Opened, { functions, functionOf }: Functions): Promise<RunningWorker> {
+  const { settings, compiled, secrets, log } = options;
+  const ledgerDsn = settings.postgres.dsn;
+  const pool = createPool({ dsn: ledgerDsn, max: settings.postgres.poolMax });
+  opened.add(() => pool.end());
+  const databases = createDatabases({ max: settings.postgres.poolMax });
+  opened.add(() => databases.close());
+  const connection = await NativeConnection.connect(connectionOptions(settings));
+  opened.add(() => connection.close());
+  await saveDefinitions(pool, compiled.definitions);
+  await publishDefinitions(pool, compiled.current);
+  const client = new Client({ connection, namespace: settings.temporal.namespace });
+  await ensureSweepSchedule(client, settings.taskQueue);
+  const adapters = createAdapters({ secrets, functions, log, databases, ledgerDsn });
+  opened.add(() => adapters.close());
+  const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn, client, log, secrets, functionOf, adapters: adapters.adapters }));
+  void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => [...definition.effects, ...definition.compensations]).map((effect) => [effect.name, effect])).values()]);
+  const running = run(worker, opened);
+  await wakeUnmigrated(client, pool, log);
+  return running;
+}
+
+interface Functions {
+  functions: FindFunctions;
+  functionOf: Awaited<ReturnType<typeof loadChildFunctions>>;
 }
 
 async function createWorker({ settings, adjust }: WorkerOptions, connection: NativeConnection, deps: ActivityDeps): Promise<Worker> {
@@ -112,13 +117,8 @@ function versioning({ build }: Settings): Pick<TemporalWorkerOptions, 'workerDep
   };
 }
 
-function run(worker: Worker, { connection, pool, databases, adapters }: Parts): RunningWorker {
-  const done = worker.run().finally(async () => {
-    await adapters.close();
-    await connection.close();
-    await databases.close();
-    await pool.end();
-  });
+function run(worker: Worker, opened: Opened): RunningWorker {
+  const done = worker.run().finally(() => opened.close());
   done.catch(() => undefined);
   return {
     done,

@@ -10,7 +10,11 @@ import { definitionsChangedSignal } from '../workflows/messages.js';
  * again by itself, so that this never keeps a worker from starting.
  */
 export async function wakeUnmigrated(client: Client, pool: Pool, log: ActivityLog): Promise<void> {
-  for (const workflowId of await workflowsThatNeedMigration(pool)) {
+  const workflowIds = await workflowsThatNeedMigration(pool).catch((error: unknown) => {
+    log.warn({ error: toFailure(error).message }, 'turns that need a migration could not be told that a worker has come; they look again by themselves');
+    return [];
+  });
+  for (const workflowId of workflowIds) {
     try {
       await client.workflow.getHandle(workflowId).signal(definitionsChangedSignal);
     } catch (error) {

@@ -4,7 +4,7 @@ import type { A2aChild } from '../../contracts/definition.js';
 import type { FindResult, LookResult, RemoteAgent, RemoteCall, SendResult } from '../types.js';
 import { connections } from './client.js';
 import type { Connect, Connection } from './client.js';
-import { isNotFound, reasonOf, verdictOf } from './errors.js';
+import { isNotFound, reasonOf, retryAfterOf, verdictOf } from './errors.js';
 import { fromMessage, fromTask, isTask, toRequest } from './wire.js';
 
 /** Pages of tasks that are read at most when a task is looked for, and tasks on each. */
@@ -25,15 +25,20 @@ export function createA2a(secrets: (envName: string) => string | undefined): Rem
 async function send(connect: Connect, call: RemoteCall, signal: AbortSignal): Promise<SendResult> {
   const opened = await open(connect, call.child);
   // Only the card was asked for: no part of the message has left. What the server or we refuse, a repeat does not change.
-  if ('error' in opened) return { kind: verdictOf(opened.error) === 'rejected' ? 'rejected' : 'not_sent', message: `its agent card cannot be read: ${opened.reason}` };
+  if ('error' in opened) {
+    const message = `its agent card cannot be read: ${opened.reason}`;
+    return verdictOf(opened.error) === 'rejected' ? { kind: 'rejected', message } : { kind: 'not_sent', message, retryAfterMs: retryAfterOf(opened.error) };
+  }
+  if (signal.aborted) return { kind: 'not_sent', message: 'its time was over before the message was sent', retryAfterMs: null };
   const { client, hide } = opened;
   try {
     const answer = await client.sendMessage(toRequest(call), { signal });
     if (!isTask(answer)) return { kind: 'answered', text: fromMessage(answer, hide) };
     const task = fromTask(answer, hide);
-    return task === null ? { kind: 'uncertain', message: 'it named no usable task id' } : { kind: 'task', task };
+    return task === null ? { kind: 'uncertain', message: 'it named no usable task id', retryAfterMs: null } : { kind: 'task', task };
   } catch (error) {
-    return { kind: verdictOf(error), message: reasonOf(error, hide) };
+    const [kind, message] = [verdictOf(error), reasonOf(error, hide)];
+    return kind === 'rejected' ? { kind, message } : { kind, message, retryAfterMs: retryAfterOf(error) };
   }
 }
 

@@ -20,6 +20,11 @@ export function verdictOf(error: unknown): 'not_sent' | 'rejected' | 'uncertain'
   return 'uncertain';
 }
 
+/** What the server asked to wait before the next try, in milliseconds and clamped; null when it did not. */
+export function retryAfterOf(error: unknown): number | null {
+  return error instanceof StatusError ? error.retryAfterMs : null;
+}
+
 export function isNotFound(error: unknown): boolean {
   return error instanceof TaskNotFoundError;
 }

@@ -1,4 +1,5 @@
 import type { A2aChild } from '../../contracts/definition.js';
+import { retryAfterMs } from '../../domain/failure.js';
 
 /** Largest answer that is read, in bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -11,10 +12,16 @@ export class NotSent extends Error {}
 
 /** The remote agent answered with a status that is no success and no A2A error. */
 export class StatusError extends Error {
-  constructor(readonly status: number) {
+  constructor(
+    readonly status: number,
+    readonly retryAfterMs: number | null,
+  ) {
     super(`it answered with HTTP status ${status}`);
   }
 }
+
+/** Too many requests, not available: what stands in front of an agent says this, whatever the body looks like. */
+const BUSY = new Set([429, 503]);
 
 /** Finds secrets of a child that came back in a text and hides them. */
 export type Hide = (text: string) => string;
@@ -41,7 +48,7 @@ export function guardedFetch(child: A2aChild, headers: Record<string, string>): 
     if (url.origin !== origin) throw new NotSent(`the agent card names the server ${url.origin}; children.${child.name}.url is at ${origin}, and nothing is sent elsewhere`);
     const response = await fetch(url, { ...init, headers: { ...plain(init?.headers), ...headers }, redirect: 'manual', signal: init?.signal ?? AbortSignal.timeout(CARD_TIMEOUT_MS) });
     const body = await bounded(response);
-    if (!response.ok && !isA2aError(body)) throw new StatusError(response.status);
+    if (BUSY.has(response.status) || (!response.ok && !isA2aError(body))) throw new StatusError(response.status, retryAfterMs(response.headers.get('retry-after'), Date.now()));
     return new Response(body, { status: response.status, headers: { 'content-type': response.headers.get('content-type') ?? 'application/json' } });
   };
 }

@@ -34,6 +34,17 @@ function judgeStatus(status: number, message: string): PerformResult {
   return NOT_TAKEN.has(status) ? { kind: 'rejected', result: null, message: clampMessage(`the server answered ${status}: ${message}`) } : uncertain(message);
 }
 
+/**
+ * What a failure says about the connection that it came over. `doubt`: a request had no answer, so whether the server still answers must be asked.
+ * `spoilt`: the session is over, or the protocol was broken. An answer that the protocol knows says nothing against its connection.
+ */
+export function faultOf(error: unknown, signal: AbortSignal): 'none' | 'doubt' | 'spoilt' {
+  if (signal.aborted) return 'doubt';
+  if (error instanceof McpError) return error.code === ErrorCode.RequestTimeout || error.code === ErrorCode.ConnectionClosed ? 'doubt' : 'none';
+  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0) return SESSION_OVER.has(error.code) || error.code >= 500 ? 'spoilt' : 'none';
+  return 'spoilt';
+}
+
 /** Why a request failed, in one line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return networkReason(error);

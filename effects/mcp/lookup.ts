@@ -1,5 +1,5 @@
 import type { McpEffect } from '../../contracts/effect.js';
-import type { Json } from '../../contracts/json.js';
+import type { Json, JsonObject } from '../../contracts/json.js';
 import { clampMessage } from '../../domain/failure.js';
 import { isObject, readId } from '../answer-json.js';
 import { jsonResult } from '../http/body.js';
@@ -16,20 +16,26 @@ export async function lookupMcp(sessions: Sessions, call: EffectCall<McpEffect>,
   if (effect.lookup === null) return inconclusive('this effect has no look-up');
   const filled = fillArgs(effect.lookup.args, key, args);
   if (!filled.ok) return inconclusive(`the look-up cannot be asked: ${filled.problem}`);
+  return (await ask(sessions, call, filled.args, signal)) ?? (await ask(sessions, call, filled.args, signal)) ?? inconclusive('look-up: the server ends every session');
+}
+
+/** Null: the server had forgotten the session and read nothing of the question. */
+async function ask(sessions: Sessions, call: EffectCall<McpEffect>, args: JsonObject, signal: AbortSignal): Promise<LookupResult | null> {
+  const { mcp, lookup } = call.effect;
   let session: Session;
   try {
-    session = await sessions.get(effect.mcp.server, signal);
+    session = await sessions.get(mcp.server, signal);
   } catch (error) {
     if (error instanceof SessionProblem) return inconclusive(`look-up: ${error.message}`);
     throw error;
   }
   try {
-    const answer = await session.call(effect.lookup.tool, filled.args, { signal });
+    const answer = await session.call(lookup?.tool ?? '', args, { signal });
     const read = readAnswer(answer, session.mask);
     return answer.isError ? inconclusive(`the look-up tool reported an error: ${read.line}`) : judge(call, read);
   } catch (error) {
-    if ('url' in effect.mcp.server) sessions.forget(effect.mcp.server);
-    const failed = judgeFailure(error, effect.mcp.errors, signal);
+    const failed = judgeFailure(error, mcp.errors, signal);
+    if (failed.kind === 'not_sent') return null;
     return inconclusive(`look-up: ${'message' in failed ? session.mask.text(failed.message) : ''}`);
   }
 }

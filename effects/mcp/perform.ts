@@ -11,7 +11,7 @@ import type { Sessions } from './sessions.js';
 /** One `tools/call` (D10). Whatever stops it before the request is handed over is `not_sent`. */
 export async function performMcp(sessions: Sessions, call: EffectCall<McpEffect>, signal: AbortSignal): Promise<PerformResult> {
   const { effect } = call;
-  const { server, tool } = effect.mcp;
+  const { tool } = effect.mcp;
   const args = withKey(call);
   if (typeof args === 'string') return notSent(args);
   if (signal.aborted) return notSent('the call was ended before it began');
@@ -22,8 +22,6 @@ export async function performMcp(sessions: Sessions, call: EffectCall<McpEffect>
     return judge(call, readAnswer(answer, session.mask), answer.isError);
   } catch (error) {
     const judged = judgeFailure(error, effect.mcp.errors, signal);
-    // A server over HTTP may have lost its session; the next call must not run into the same answer.
-    if ('url' in server && judged.kind !== 'rejected') sessions.forget(server);
     return 'message' in judged ? { ...judged, message: session.mask.text(judged.message) } : judged;
   }
 }
@@ -43,7 +41,6 @@ async function ready(sessions: Sessions, effect: McpEffect, signal: AbortSignal)
     const session = await sessions.get(server, signal);
     return (await session.tool(tool, signal)) === undefined ? `effect "${effect.name}": the MCP server has no tool "${tool}"` : session;
   } catch (error) {
-    if ('url' in server) sessions.forget(server);
     return `effect "${effect.name}": ${error instanceof SessionProblem ? error.message : `the MCP server did not list its tools: ${reasonOf(error)}`}`;
   }
 }

@@ -22,6 +22,8 @@ export interface Session {
   tool(name: string, signal: AbortSignal): Promise<ListedTool | undefined>;
   /** One `tools/call`, never repeated. Throws what `failure.ts` can judge. */
   call(name: string, args: JsonObject, options: { signal: AbortSignal; timeoutMs?: number }): Promise<ToolAnswer>;
+  /** Throws when the server does not answer within 3 s. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export class SessionProblem extends Error {}
 /** A server may have to be installed by its command first. */
 const CONNECT_TIMEOUT_MS = 30_000;
 const GOODBYE_MS = 1000;
+const PING_MS = 3000;
 const STDERR_CHARS = 500;
 const CLIENT_INFO = { name: 'holdfast', version: '0.1.0' };
 
@@ -58,6 +61,7 @@ export async function openSession(context: McpContext, server: McpTarget['server
       return tools.get(name);
     },
     call: (name, args, options) => callTool(client, name, args, options),
+    ping: async () => void (await client.ping({ timeout: PING_MS })),
     close: async () => {
       await goodbye();
       await client.close();
@@ -77,6 +81,10 @@ interface Wire {
 function programTransport(context: McpContext, server: Extract<McpTarget['server'], { command: string }>): Wire {
   const env = Object.fromEntries(server.env.map((name) => [name, secretOf(context, name, 'its program needs it')]));
   const transport = new StdioClientTransport({ command: server.command, args: server.args, env, stderr: 'pipe' });
+  // It ends the program by its id: its input closes, SIGTERM after 2 s, SIGKILL after 2 more. Everybody who asks waits for the same end.
+  const end = transport.close.bind(transport);
+  let ending: Promise<void> | null = null;
+  transport.close = () => (ending ??= end());
   const mask = createMask(Object.values(env));
   let tail = '';
   transport.stderr?.on('data', (chunk: Buffer) => { tail = `${tail}${chunk.toString()}`.slice(-STDERR_CHARS); });

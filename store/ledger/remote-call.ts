@@ -57,7 +57,10 @@ async function storedOf(db: Db, key: string): Promise<RemoteClaimed> {
   return { kind: 'stored', state: row.state, result: row.result };
 }
 
-/** The question is taken once: of two calls of one reply only the first answers it, and a retry finds what the first try took. */
+/**
+ * The question is taken once: of two calls of one reply only the first answers it, and a retry finds what the first try took. A call that ends
+ * before its message has reached the remote agent gives it back (trigger `remote_question`).
+ */
 async function continued(db: Db, key: string): Promise<string | null> {
   const { rows } = await db.query<{ continues: string | null }>(
     `with me as (
@@ -79,7 +82,10 @@ async function continued(db: Db, key: string): Promise<string | null> {
   return known.rows[0]?.continues ?? null;
 }
 
-/** Commits a physical call before its first byte leaves (D10); false when another worker owns the call, or its turn was cancelled or has ended (D17, D27). */
+/**
+ * Commits a physical call before its first byte leaves (D10); false when another worker owns the call, or its turn was cancelled or has ended
+ * (D17, D27). A repeat, after an answer of the database that got lost, changes nothing.
+ */
 export async function beginSend(db: Db, key: string, generation: number, physicalCallId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `with still as (
@@ -87,7 +93,8 @@ export async function beginSend(db: Db, key: string, generation: number, physica
        where e.key = $1 and e.generation = $2 and e.state = 'dispatched' and t.cancel_requested_at is null and t.ended_at is null
        for share
      )
-     insert into holdfast.physical_call (id, key, generation) select $3, key, generation from still`,
+     insert into holdfast.physical_call (id, key, generation) select $3, key, generation from still
+     on conflict (id) do update set generation = excluded.generation`,
     [key, generation, physicalCallId],
   );
   return rowCount === 1;
@@ -105,10 +112,31 @@ export async function recordTask(db: Db, key: string, taskId: string, physicalCa
   return rows[0]?.external_id ?? null;
 }
 
-/** Keeps the task that waits for an answer, for the next call of the same child in the same conversation; only its owner may (D17). */
-export async function keepQuestion(db: Db, key: string, generation: number, taskId: string): Promise<void> {
+export interface RemoteFinish {
+  key: string;
+  generation: number;
+  /** The call that was answered, when its answer is the outcome. */
+  physicalCallId: string | null;
+  state: 'succeeded' | 'failed' | 'cancelled';
+  result: Json;
+  reason: string | null;
+  /** The task that waits for an answer, for the next call of the same child in the same conversation. */
+  question: string | null;
+  /** The task that this call continues does not wait any more, although the call did not reach it. */
+  answered: boolean;
+}
+
+/** Stores how a call ended together with the question that it leaves; nothing happens when a newer owner has it (D17) or on a repeat. */
+export async function finishRemote(db: Db, finish: RemoteFinish): Promise<void> {
   await db.query(
-    `update holdfast.remote_call r set question = $3 from holdfast.ledger_entry e where r.key = $1 and e.key = r.key and e.generation = $2 and e.state = 'dispatched'`,
-    [key, generation, taskId],
+    `with stored as (
+       update holdfast.ledger_entry set state = $3, result = $4, reason = $5, version = version + 1 where key = $1 and generation = $2 and state = 'dispatched'
+       returning key
+     ), asked as (
+       update holdfast.remote_call r set question = $6, answered = r.answered or $7 from stored where r.key = stored.key
+     )
+     update holdfast.physical_call set ended_at = now(), outcome = case when $3 = 'succeeded' then 'succeeded' else 'rejected' end, note = $5
+     where id = $8 and outcome = 'open'`,
+    [finish.key, finish.generation, finish.state, JSON.stringify(finish.result), finish.reason, finish.question, finish.answered, finish.physicalCallId],
   );
 }

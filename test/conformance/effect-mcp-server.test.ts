@@ -59,6 +59,67 @@ describe('mcp connections (D20)', () => {
   });
 });
 
+describe('mcp connections that are of no use any more (D20, D27)', () => {
+  const limited = (timeoutMs: number) => AbortSignal.timeout(timeoutMs);
+
+  it('D20, D27: a program that hangs is replaced after the call that it held up, and ended, although it hears neither the end of its input nor SIGTERM', async () => {
+    const { world, adapter } = await start('stdio');
+    const effect = reserveTool(world.server);
+    await adapter.perform(effectCall(effect, 'a'), calm());
+    const [stuck] = world.living();
+    world.setFaults({ hang: true });
+    expect((await adapter.perform(effectCall(effect, 'b'), limited(300))).kind).toBe('uncertain');
+    expect((await adapter.perform(effectCall(effect, 'c'), calm())).kind).toBe('succeeded');
+    await waitFor(() => !world.living().includes(stuck!), { what: 'the stuck program to be ended' });
+    expect(world.living()).toHaveLength(1);
+  });
+
+  it('D27: a program that hangs is ended with its worker', async () => {
+    const { world, adapter } = await start('stdio');
+    world.setFaults({ hang: true });
+    expect((await adapter.perform(effectCall(reserveTool(world.server), 'a'), limited(2000))).kind).toBe('uncertain');
+    await adapter.close();
+    await waitFor(() => world.living().length === 0, { what: 'the program to be gone' });
+  });
+
+  it('D20: a call that takes too long says nothing against a program that answers: it is kept, with what else runs in it', async () => {
+    const { world, adapter } = await start('stdio');
+    const effect = reserveTool(world.server);
+    world.setFaults({ stall: true });
+    const other = adapter.perform(effectCall(effect, 'a'), calm());
+    await world.arrived(1);
+    expect((await adapter.perform(effectCall(effect, 'b'), limited(300))).kind).toBe('uncertain');
+    world.setFaults({});
+    expect((await other).kind).toBe('succeeded');
+    expect((await adapter.perform(effectCall(effect, 'c'), calm())).kind).toBe('succeeded');
+    expect(new Set(world.living()).size).toBe(1);
+  });
+
+  it('D20, D27: a session whose protocol was broken takes no more calls, and is ended only when no call of it runs', async () => {
+    const { world, adapter } = await start('stdio');
+    const effect = reserveTool(world.server);
+    world.setFaults({ stall: true });
+    const running = adapter.perform(effectCall(effect, 'a'), calm());
+    await world.arrived(1);
+    world.setFaults({ stall: true, lookup: 'broken' });
+    expect((await adapter.lookup(effectCall(effect, 'x'), calm())).kind).toBe('inconclusive');
+    world.setFaults({ stall: true });
+    expect((await adapter.lookup(effectCall(effect, 'x'), calm())).kind).toBe('absent');
+    expect(world.living()).toHaveLength(2);
+    world.setFaults({});
+    expect((await running).kind).toBe('succeeded');
+    await waitFor(() => world.living().length === 1, { what: 'the old program to end' });
+  });
+
+  it('D13: over HTTP, a look-up whose session the server has forgotten is asked again over a new one', async () => {
+    const { world, adapter } = await start('http');
+    const effect = reserveTool(world.server);
+    await adapter.perform(effectCall(effect, 'k'), calm());
+    world.setFaults({ forget: true });
+    expect((await adapter.lookup(effectCall(effect, 'k'), calm())).kind).toBe('found');
+  });
+});
+
 describe('mcp inspection (D19)', () => {
   it('D19: a server that fits has nothing against the configuration', async () => {
     const { world, adapter } = await start('stdio');

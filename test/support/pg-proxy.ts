@@ -11,8 +11,8 @@ export interface PgProxy {
   onCommit(fault: CommitFault): void;
   /** Resolves when a commit was answered and its answer is kept back. */
   held(): Promise<void>;
-  /** Cuts all connections and takes no new ones, until `open`. */
-  shut(): void;
+  /** Cuts all connections and takes no new ones, until `open`. Resolves when one that was wanted meanwhile was refused. */
+  shut(): Promise<void>;
   open(): void;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function startPgProxy(target: string): Promise<PgProxy> {
   let hasHeld = () => {};
   const held = new Promise<void>((resolve) => { hasHeld = resolve; });
   let fault: CommitFault | null = null;
-  let isShut = false;
+  let refused: (() => void) | null = null;
   const server = createServer((client) => {
     const upstream = connect(Number(upstreamAt.port), upstreamAt.hostname);
     let struck: CommitFault | null = null;
@@ -33,7 +33,10 @@ export async function startPgProxy(target: string): Promise<PgProxy> {
       sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => { sockets.delete(socket); cut(); });
     }
-    if (isShut) return cut();
+    if (refused !== null) {
+      refused();
+      return cut();
+    }
     client.on('data', (bytes) => {
       if (fault !== null && bytes.includes('commit\0')) [struck, fault] = [fault, null];
       if (struck === 'lose_commit') cut();
@@ -54,8 +57,8 @@ export async function startPgProxy(target: string): Promise<PgProxy> {
     dsn: dsn.href,
     onCommit: (next) => { fault = next; },
     held: () => held,
-    shut: () => { isShut = true; cutAll(); },
-    open: () => { isShut = false; },
+    shut: () => new Promise((resolve) => { refused = resolve; cutAll(); }),
+    open: () => { refused = null; },
     stop: async () => {
       cutAll();
       server.close();

@@ -13,6 +13,7 @@ export interface RemoteFaults {
   die?: true;
   drop?: true;
   lost?: true;
+  refuse?: number;
   list?: 'empty' | 'none' | 'ok';
 }
 

@@ -115,6 +115,37 @@ describe('a child of type a2a', () => {
   });
 });
 
+describe('a remote agent that is not ready', () => {
+  it('D35: it is busy and asks for a wait of years → it is tried again within `timeout`, by the same attempt', async () => {
+    const word = uniqueName('word');
+    const turn = await engine.send(`busy echo ${word}`);
+    expect(turn.text).toBe(`told: echo ${word}`);
+    const entry = await entryOf(turn);
+    expect(entry.attempts.map(({ outcome }) => outcome)).toEqual(['not_sent', 'succeeded']);
+    expect((await engine.pool.query('select generation from holdfast.ledger_entry where key = $1', [entry.key])).rows).toEqual([{ generation: 1 }]);
+  });
+
+  it.each([[401, 'did not take the request'], [503, 'It is not known whether']])('D32: the answer to its question is refused with %i → its task still waits, and the next call answers it', async (refuse, why) => {
+    const thread = uniqueName('thread');
+    await engine.send(`credit ask ${thread}`, { thread });
+    await remote.setFaults({ refuse });
+    expect((await engine.send(`credit Monday ${thread}`, { thread })).text).toContain(why);
+    expect((await engine.send(`credit Friday ${thread}`, { thread })).text).toBe(`told: booked for Friday ${thread}`);
+    expect(new Set((await remote.began(thread)).map(({ taskId }) => taskId)).size).toBe(1);
+  });
+
+  it('D32, D35: it is away when its question is answered → the call fails as not sent, and the next one answers it', async () => {
+    const thread = uniqueName('thread');
+    await engine.send(`brisk ask ${thread}`, { thread });
+    await remote.kill();
+    const lost = await engine.send(`brisk Monday ${thread}`, { thread });
+    expect(told(lost)).toMatchObject({ status: 'failed', message: expect.stringContaining('nothing was sent') });
+    await remote.restart();
+    expect((await engine.send(`brisk Friday ${thread}`, { thread })).text).toBe(`told: booked for Friday ${thread}`);
+    expect(new Set((await remote.began(thread)).map(({ taskId }) => taskId)).size).toBe(1);
+  });
+});
+
 describe('cancel of the turn', () => {
   it.concurrent('D27: while its task works → the task is cancelled at the remote agent, and only then the turn is over', async () => {
     const { turnId } = await begin(`credit slow ${uniqueName('word')}`);

@@ -3,6 +3,7 @@
 //   GET /log       what it began to work on: [{ messageId, contextId, taskId, text }]
 //   PUT /faults    { die: true } dies when it has stored the next task, before it answers; { drop: true } answers the next message by closing
 //                  the connection; { list: 'empty' | 'none' } lists no tasks, or has no list; { lost: true } begins nothing and closes the connection
+//                  { refuse: 401 } answers the next message with this status
 //   PUT /release   ends every task that works
 //   GET /open      number of tasks that are not ended
 import { createServer } from 'node:http';
@@ -12,6 +13,7 @@ import { storeOf } from './store.mjs';
 
 const [port, file, mode] = process.argv.slice(2);
 const faults = {};
+let wasBusy = false;
 const context = (token) => new ServerCallContext({ requestedVersion: '1.0', state: new Map([['token', token]]) });
 const store = await storeOf(file, context, () => { if (faults.die) process.kill(process.pid, 'SIGKILL'); });
 const agent = agentOf(store);
@@ -26,6 +28,8 @@ const transport = new JsonRpcTransportHandler(handler);
 
 async function rpc(request, response, token) {
   if (request.method === 'SendMessage') {
+    const { refuse } = faults;
+    if (refuse !== undefined) return void (delete faults.refuse, response.writeHead(refuse).end());
     if (faults.lost) return void (delete faults.lost, response.destroy());
     const known = mode === 'idempotent' ? await store.byMessage(request.params.message.messageId) : undefined;
     if (known !== undefined) return json(response, { jsonrpc: '2.0', id: request.id, result: { task: store.toJson(known) } });
@@ -41,6 +45,11 @@ async function rpc(request, response, token) {
 async function control(request, body, response) {
   const path = `${request.method} ${request.url}`;
   if (path === 'GET /.well-known/agent-card.json') return json(response, card);
+  // An agent that is busy at first and asks for more time than anybody has.
+  if (path === 'GET /busy/.well-known/agent-card.json') {
+    wasBusy ? json(response, card) : response.writeHead(503, { 'retry-after': '99999999' }).end();
+    return void (wasBusy = true);
+  }
   // A card that names another server.
   if (path === 'GET /elsewhere/.well-known/agent-card.json') return json(response, { ...card, supportedInterfaces: [{ ...card.supportedInterfaces[0], url: 'http://127.0.0.2:9/rpc' }] });
   if (path === 'GET /log') return json(response, store.log());

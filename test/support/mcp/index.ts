@@ -17,11 +17,15 @@ export interface McpFaults {
   /** `in_stream`: over HTTP, the answer's stream ends in order after the effect, without the answer. */
   die?: 'before' | 'after' | 'in_stream';
   stall?: boolean;
+  /** The program stops for ever in the middle of the next call, and does not end when it is asked to. */
+  hang?: true;
+  /** Over HTTP, the server forgets its sessions when the next call comes. */
+  forget?: true;
   error?: Json;
   /** A whole tool result instead of the right one, after the effect. */
   answer?: Json;
   status?: number;
-  lookup?: 'fail' | 'garbage' | 'many' | 'no_id' | 'nothing' | 'other' | 'null' | 'words';
+  lookup?: 'broken' | 'fail' | 'garbage' | 'many' | 'no_id' | 'nothing' | 'other' | 'null' | 'words';
   hints?: 'contrary';
   start?: 'fail';
   noise?: boolean;

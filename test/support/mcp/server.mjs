@@ -35,6 +35,11 @@ const answer = (value) => ({ content: [{ type: 'text', text: JSON.stringify(valu
 async function reserve(args, { signal, sendNotification }) {
   appendFileSync(at('calls.jsonl'), `${JSON.stringify({ tool: 'reserve', args, env: Object.keys(process.env) })}\n`);
   if (takeFault('die', 'before') !== undefined) await gone();
+  // A program that hangs reads nothing any more, not even that its input has ended, and hears no SIGTERM.
+  if (takeFault('hang') !== undefined) {
+    process.on('SIGTERM', () => undefined);
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
+  }
   while (faults().stall === true && !signal.aborted) await wait(10);
   if (signal.aborted) {
     appendFileSync(at('calls.jsonl'), `${JSON.stringify({ tool: 'cancelled', args, env: [] })}\n`);
@@ -64,8 +69,13 @@ async function gone() {
   await new Promise(() => undefined);
 }
 
-function find({ key }) {
+async function find({ key }, { requestId }) {
   const fault = faults().lookup;
+  if (fault === 'broken') {
+    // The official server would not send it.
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: requestId, result: { content: 'done' } })}\n`);
+    await new Promise(() => undefined);
+  }
   const all = lines('effects.jsonl').filter((effect) => effect.key === key || effect.reference === key);
   const odd = { fail: { ...answer('down'), isError: true }, garbage: { content: [{ type: 'text', text: '<html>' }] }, many: answer([{ id: 'a' }, { id: 'b' }]), no_id: answer([{ ok: true }]), nothing: { content: [] }, other: answer([{ id: 'a', key: 'another' }]), null: answer(null), words: answer({ found: false }) };
   return fault === undefined ? answer({ result: all }) : odd[fault];
@@ -89,6 +99,7 @@ async function overHttp() {
     let body = '';
     for await (const chunk of request) body += chunk;
     const message = body === '' ? undefined : JSON.parse(body);
+    if (faults().forget === true && message?.method === 'tools/call' && takeFault('forget') !== undefined) sessions.clear();
     const status = message?.method === 'tools/call' ? takeFault('status') : undefined;
     if (status !== undefined) return void response.writeHead(status, { location: '/mcp' }).end();
     let session = sessions.get(request.headers['mcp-session-id']);
