@@ -9,6 +9,7 @@ import { sha256Hex } from '../store/hash.js';
 import { finishCall } from '../store/ledger/finish-call.js';
 import { keepQuestion } from '../store/ledger/remote-call.js';
 import type { RemoteClaim } from '../store/ledger/remote-call.js';
+import { within } from './beat.js';
 import type { ChildCall } from './child-call.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -90,5 +91,5 @@ export async function settle({ deps, key, generation }: RemoteStep, outcome: Rem
 }
 
 export function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+  return within(signal, REQUEST_MS);
 }
