@@ -1,5 +1,5 @@
 import type { CustomTypesConfig, QueryArrayConfig } from 'pg';
-import type { Attempt, Sql } from '../../contracts/sql.js';
+import type { Attempt, Judged, Sql } from '../../contracts/sql.js';
 import type { Pool, PoolClient } from '../pool.js';
 
 /** Limits of a transaction: `timeoutMs` for each statement and each pause, by the server; `signal` ends the connection. */
@@ -84,6 +84,16 @@ async function begin(client: PoolClient, { timeoutMs, readOnly }: Limits): Promi
   await client.query(readOnly === true ? 'begin read only' : 'begin');
   // A worker that is frozen between two statements holds no lock for longer than its call may take.
   await client.query(`select set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true)`, [String(Math.max(1, Math.ceil(timeoutMs)))]);
+}
+
+/**
+ * Runs a change of the application, with what it left for the commit: constraints and triggers that are deferred. The server's time limit does not
+ * hold for a commit, so one that sleeps or waits there would keep its locks for as long as it likes.
+ */
+export async function change(client: PoolClient, work: (sql: Sql) => Promise<Judged>): Promise<Judged> {
+  const judged = await work(sqlOf(client));
+  if (judged.kind === 'succeeded') await client.query('set constraints all immediate');
+  return judged;
 }
 
 /** The driver's own conversions lose digits and make objects that are no JSON. */
