@@ -9,8 +9,11 @@ export interface Limits {
   readOnly?: boolean;
 }
 
-/** Errors by which a server refuses a commit and has undone it. Every other failure of a commit leaves its outcome open; 40003 says so itself. */
-const REFUSED_COMMIT = /^(0A|21|22|23|25|2D|40(?!003)|42|44|P0)/;
+/**
+ * Errors by which a server refuses a commit and has undone it. Every other failure of a commit leaves its outcome open: 40003 says so itself, and a
+ * transaction timeout (25P04) that was due before the commit may be told after it.
+ */
+const REFUSED_COMMIT = /^(0A|21|22|23|25(?!P04)|2D|40(?!003)|42|44|P0)/;
 
 /**
  * One transaction, committed when `work` says so. It never throws: an error, or the signal, before the commit was sent leaves nothing behind;

@@ -186,7 +186,7 @@ it('C13: nothing of an effect leaves a transaction open', async () => {
 
 describe('what a server says to a commit', () => {
   it.each([
-    ['40003', 'uncertain'], ['08006', 'uncertain'], ['08007', 'uncertain'], ['57P01', 'uncertain'], ['58030', 'uncertain'], ['53100', 'uncertain'], ['XX000', 'uncertain'],
+    ['40003', 'uncertain'], ['08006', 'uncertain'], ['08007', 'uncertain'], ['57P01', 'uncertain'], ['58030', 'uncertain'], ['53100', 'uncertain'], ['XX000', 'uncertain'], ['25P04', 'uncertain'],
     ['40001', 'not_sent'], ['40P01', 'not_sent'], ['40002', 'not_sent'], ['23514', 'rejected'], ['P0001', 'rejected'],
   ])('D10, D18: SQLSTATE %s to the commit of a statement is %s', async (state, kind) => {
     // A trigger that is deferred by another one: it fires in the commit itself.
@@ -201,6 +201,14 @@ describe('what a server says to a commit', () => {
       create constraint trigger later_check after insert on public.later deferrable initially deferred for each row execute function public.later_check()`);
     expect(await perform(`late-${state}`, { state }, { statement: 'insert into public.late values ({key}, {args.state})', resultId: null })).toMatchObject({ kind });
   });
+});
+
+it.each([
+  ['40003', 'not_sent'], ['08006', 'not_sent'], ['57014', 'not_sent'], ['25P04', 'not_sent'], ['72000', 'not_sent'], ['HV00N', 'not_sent'],
+  ['HV000', 'rejected'], ['22012', 'rejected'], ['HF005', 'rejected'],
+])('D10, D35: SQLSTATE %s of the statement itself is %s: the transaction is undone', async (state, kind) => {
+  await world.pool.query(`create or replace function public.fail(state text) returns void language plpgsql as $$ begin raise exception 'at once' using errcode = state; end $$`);
+  expect(await perform(`early-${state}`, { state }, { statement: 'select fail({args.state}::text)', resultId: null })).toMatchObject({ kind });
 });
 
 it('D10, D18: a deferred trigger that outlasts the time limit is ended by the server, and neither the change nor its marker is kept', async () => {
