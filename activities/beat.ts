@@ -22,7 +22,17 @@ export function cancelSignal(): AbortSignal {
 
 /** The same, for a call whose time limit is ours. */
 export function callSignal(timeoutMs: number): AbortSignal {
-  return AbortSignal.any([cancelSignal(), AbortSignal.timeout(timeoutMs)]);
+  return within(cancelSignal(), timeoutMs);
+}
+
+/**
+ * A signal that comes with another one, or after a time in milliseconds. Node collects a timer's signal to which nobody listens, although a
+ * combined one waits for it, and the time would then never be over (D35).
+ */
+export function within(signal: AbortSignal, ms: number): AbortSignal {
+  const timeout = AbortSignal.timeout(ms);
+  timeout.addEventListener('abort', () => undefined, { once: true });
+  return AbortSignal.any([signal, timeout]);
 }
 
 /** Waits inside an activity; ends with its cancel. */

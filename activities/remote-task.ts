@@ -8,6 +8,7 @@ import { pollWait } from '../domain/remote-call.js';
 import { sha256Hex } from '../store/hash.js';
 import { finishRemote } from '../store/ledger/remote-call.js';
 import type { RemoteClaim } from '../store/ledger/remote-call.js';
+import { within } from './beat.js';
 import type { ChildCall } from './child-call.js';
 import type { ActivityDeps } from './deps.js';
 import { insist } from './insist.js';
@@ -100,5 +101,5 @@ export async function settleUnheard(step: RemoteStep, reason: string, physicalCa
 }
 
 export function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+  return within(signal, REQUEST_MS);
 }

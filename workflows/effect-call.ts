@@ -14,6 +14,9 @@ const UNSENT_WAIT_MS = [500, 1000, 2000, 4000];
 /** How often an effect is looked at again whose target cannot be reached while it is unknown what an earlier try did. */
 const UNREACHABLE_LOOK_MS = 30_000;
 
+/** How long a call waits for a permit in all, in milliseconds; a cancel and the turn's deadline end it sooner (D27, D35). */
+const PERMIT_PATIENCE_MS = 3_600_000;
+
 /** A settlement whose news got lost on its way to the turn is read again after this time (D16). */
 const RECHECK_MS = 600_000;
 
@@ -75,17 +78,28 @@ async function performUntilSettled(session: Session, turn: TurnProgress, call: C
         turn.overBudget ??= outcome.overBudget ?? null;
         return;
       }
-      if (outcome.kind === 'no_permit' && !turn.cancelled) {
-        if (session.mustRollOver()) throw new Rollover();
-        continue;
-      }
+      if (outcome.kind === 'no_permit' && !turn.cancelled && waitsForPermit(session, call)) continue;
+      call.permitUntilMs = null;
       retryAfterMs = outcome.kind === 'no_permit' ? 0 : outcome.retryAfterMs;
       call.phase = 'open';
       if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
+      if (outcome.kind === 'no_permit' && !turn.cancelled && !(await giveUp(session, turn, call, noPermit(call)))) return;
     }
     const next = await reconcile(session, call.ref.key);
     if (next.kind === 'settled' || !(await follow(session, turn, call, retryAfter(next, retryAfterMs)))) return;
   }
+}
+
+/** Whether it asks for a permit again. The time of the first refusal counts, in whichever run it was (D1). */
+function waitsForPermit(session: Session, call: CallProgress): boolean {
+  call.permitUntilMs ??= Date.now() + PERMIT_PATIENCE_MS;
+  if (Date.now() >= call.permitUntilMs) return false;
+  if (session.mustRollOver()) throw new Rollover();
+  return true;
+}
+
+function noPermit({ ref: { name, maxConcurrent } }: CallProgress): string {
+  return `All permits of the effect ${name} are used up (max_concurrent = ${maxConcurrent}): none came free within ${PERMIT_PATIENCE_MS / 60_000} minutes, because its earlier calls have not ended. It was not sent.`;
 }
 
 type Open = Exclude<ReconcileResult, { kind: 'settled' }> & { failed?: true };
@@ -176,14 +190,19 @@ async function holdOff(session: Session, turn: TurnProgress, ms: number): Promis
   if (ms > 0) await session.activity(() => condition(() => turn.cancelled, ms));
 }
 
-/** False when it ends here. What an earlier try may have done is no matter of giving up: a person is asked (D13, D16). */
+/** False when it ends here. */
 async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress): Promise<boolean> {
   call.unsent += 1;
   if (turn.cancelled || call.unsent >= MAX_UNSENT) {
     const reason = turn.cancelled ? 'It was cancelled before anything was sent.' : `The target could not be reached in ${call.unsent} tries; nothing was sent.`;
-    const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
-    return !settled && !turn.cancelled && waitForSettlement(session, turn, call, UNREACHABLE_LOOK_MS);
+    return giveUp(session, turn, call, reason);
   }
   await holdOff(session, turn, UNSENT_WAIT_MS[call.unsent - 1] ?? 0);
   return true;
+}
+
+/** False when it ends here. What an earlier try may have done is no matter of giving up: a person is asked (D13, D16). */
+async function giveUp(session: Session, turn: TurnProgress, call: CallProgress, reason: string): Promise<boolean> {
+  const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
+  return !settled && !turn.cancelled && waitForSettlement(session, turn, call, UNREACHABLE_LOOK_MS);
 }

@@ -16,6 +16,8 @@ export interface CallProgress {
   /** Nothing is sent again after this time (D13). */
   beforeMs: number | null;
   unsent: number;
+  /** While it waits for a permit: when it no longer does (D27), milliseconds since the epoch. Absent in runs of older builds. */
+  permitUntilMs?: number | null;
 }
 
 /** A running turn as it is carried to a new run. */

@@ -34,7 +34,12 @@ export async function downloadTemporal(from: string, folder: string, env: NodeJS
 async function save(url: string, file: string): Promise<void> {
   const giveUp = new AbortController();
   const answer = setTimeout(() => giveUp.abort(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} s`)), ANSWER_WITHIN_MS);
-  const response = await fetch(url, { signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(WHOLE_WITHIN_MS)]) }).finally(() => clearTimeout(answer));
-  if (!response.ok || response.body === null) throw new Error(`the server answered ${response.status}`);
-  await pipeline(Readable.fromWeb(response.body), createWriteStream(file));
+  const whole = setTimeout(() => giveUp.abort(new Error(`not here within ${WHOLE_WITHIN_MS / 1000} s`)), WHOLE_WITHIN_MS);
+  try {
+    const response = await fetch(url, { signal: giveUp.signal }).finally(() => clearTimeout(answer));
+    if (!response.ok || response.body === null) throw new Error(`the server answered ${response.status}`);
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(file));
+  } finally {
+    clearTimeout(whole);
+  }
 }

@@ -1,7 +1,7 @@
 import type { Attempt, Judged, Sql } from '../../contracts/sql.js';
 import { recordEffect } from '../ledger/record-effect.js';
 import type { Pool, PoolClient } from '../pool.js';
-import { attempt, sqlOf } from './transaction.js';
+import { attempt, change } from './transaction.js';
 import type { Limits } from './transaction.js';
 
 export interface LedgerCall {
@@ -21,7 +21,7 @@ export class Superseded extends Error {}
 export async function inLedger(pool: Pool, call: LedgerCall, limits: Limits, work: (sql: Sql) => Promise<Judged>): Promise<Attempt<Judged>> {
   return attempt<Judged>(pool, limits, async (client) => {
     await lockEntry(client, call);
-    const judged = await work(sqlOf(client));
+    const judged = await change(client, work);
     if (judged.kind !== 'succeeded') return { commit: false, value: judged };
     await requireOpenTurn(client, call);
     const state = await recordEffect(client, { ...call, state: 'succeeded', call: 'succeeded', externalId: judged.externalId, result: judged.result, note: null });

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/json.js';
 import type { Attempt, Judged, Sql } from '../../contracts/sql.js';
 import { digestOf } from '../hash.js';
 import type { Pool, PoolClient } from '../pool.js';
-import { attempt, codeOf, sqlOf } from './transaction.js';
+import { attempt, change, codeOf } from './transaction.js';
 import type { Limits } from './transaction.js';
 
 /** The table in the application's database that says which effects were done; docs/effects.md shows it. */
@@ -29,7 +29,7 @@ export async function once(pool: Pool, call: { key: string; args: JsonObject }, 
     const known = await read(client, call.key);
     if (known !== null && known.digest !== digest) return { commit: false, value: { kind: 'conflict', message: `the key ${call.key} was used with other arguments` } };
     if (known !== null) return { commit: false, value: { kind: 'succeeded', externalId: known.externalId, result: known.result } };
-    const judged = await work(sqlOf(client));
+    const judged = await change(client, work);
     if (judged.kind !== 'succeeded') return { commit: false, value: judged };
     await client.query('insert into holdfast_effect (key, args_digest, external_id, result) values ($1, $2, $3, $4)', [call.key, digest, judged.externalId, JSON.stringify(judged.result)]);
     return { commit: true, value: judged };

@@ -1,5 +1,5 @@
 import type { CustomTypesConfig, QueryArrayConfig } from 'pg';
-import type { Attempt, Sql } from '../../contracts/sql.js';
+import type { Attempt, Judged, Sql } from '../../contracts/sql.js';
 import type { Pool, PoolClient } from '../pool.js';
 
 /** Limits of a transaction: `timeoutMs` for each statement and each pause, by the server; `signal` ends the connection. */
@@ -9,8 +9,11 @@ export interface Limits {
   readOnly?: boolean;
 }
 
-/** Errors by which a server refuses a commit and has undone it. Every other failure of a commit leaves its outcome open; 40003 says so itself. */
-const REFUSED_COMMIT = /^(0A|21|22|23|25|2D|40(?!003)|42|44|P0)/;
+/**
+ * Errors by which a server refuses a commit and has undone it. Every other failure of a commit leaves its outcome open: 40003 says so itself, and a
+ * transaction timeout (25P04) that was due before the commit may be told after it.
+ */
+const REFUSED_COMMIT = /^(0A|21|22|23|25(?!P04)|2D|40(?!003)|42|44|P0)/;
 
 /**
  * One transaction, committed when `work` says so. It never throws: an error, or the signal, before the commit was sent leaves nothing behind;
@@ -84,6 +87,16 @@ async function begin(client: PoolClient, { timeoutMs, readOnly }: Limits): Promi
   await client.query(readOnly === true ? 'begin read only' : 'begin');
   // A worker that is frozen between two statements holds no lock for longer than its call may take.
   await client.query(`select set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true)`, [String(Math.max(1, Math.ceil(timeoutMs)))]);
+}
+
+/**
+ * Runs a change of the application, with what it left for the commit: constraints and triggers that are deferred. The server's time limit does not
+ * hold for a commit, so one that sleeps or waits there would keep its locks for as long as it likes.
+ */
+export async function change(client: PoolClient, work: (sql: Sql) => Promise<Judged>): Promise<Judged> {
+  const judged = await work(sqlOf(client));
+  if (judged.kind === 'succeeded') await client.query('set constraints all immediate');
+  return judged;
 }
 
 /** The driver's own conversions lose digits and make objects that are no JSON. */

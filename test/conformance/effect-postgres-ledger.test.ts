@@ -9,6 +9,7 @@ import { giveUpUnsent, markAbsent } from '../../store/ledger/reconcile.js';
 import { effectCall } from '../support/http-effect.js';
 import { enter, entryOf, ledgerFor, seedOpenTurn } from '../support/ledger-rig.js';
 import { bookEffect, startApplication, type ApplicationWorld } from '../support/postgres-effect.js';
+import { waitFor } from '../support/wait.js';
 
 let world: ApplicationWorld;
 let adapter: ReturnType<typeof createPostgresAdapter>;
@@ -99,5 +100,49 @@ describe('an effect in the ledger\'s own database', () => {
     });
     expect(done).toMatchObject({ kind: 'undone', error: { code: '42601' } });
     expect(await world.happened('t.1.6')).toBe(0);
+  });
+});
+
+describe('a deferred trigger of the application', () => {
+  /** Fires `body` after an insert into `booking` with that key, as late as it may; unqualified names are in it. */
+  async function late(key: string, body: string): Promise<void> {
+    await world.pool.query(`
+      create table if not exists public.audit (note text);
+      create or replace function public.late() returns trigger language plpgsql as $$ begin ${body} return null; end $$;
+      drop trigger if exists late on public.booking;
+      create constraint trigger late after insert on public.booking deferrable initially deferred for each row when (new.key = '${key}') execute function public.late()`);
+  }
+  const kept = async (key: string) => ({
+    bookings: await world.happened(key), audit: (await world.pool.query('select from public.audit where note = $1', [key])).rowCount, entry: (await entryOf(world.pool, key)).state,
+    calls: (await world.pool.query<{ outcome: string }>('select outcome from holdfast.physical_call where key = $1', [key])).rows.map(({ outcome }) => outcome),
+  });
+
+  it('D18: what it does is part of the commit, and its names are the application\'s', async () => {
+    await late('t.2.0', `insert into audit values (new.key);`);
+    expect(await perform('t.2.0')).toMatchObject({ kind: 'succeeded' });
+    expect(await kept('t.2.0')).toEqual({ bookings: 1, audit: 1, entry: 'succeeded', calls: ['succeeded'] });
+  });
+
+  it('D10, D18: one that refuses undoes everything, also the record of success, and its words are told', async () => {
+    await late('t.2.1', `insert into audit values (new.key); raise exception 'the house is closed';`);
+    expect(await perform('t.2.1')).toMatchObject({ kind: 'rejected', message: expect.stringContaining('the house is closed') as string });
+    expect(await kept('t.2.1')).toEqual({ bookings: 0, audit: 0, entry: 'dispatched', calls: ['open'] });
+  });
+
+  it('D10, D18, D27: one that outlasts the time limit is ended by the server, everything is undone, and a cancel has not waited for it', async () => {
+    await late('t.2.2', `insert into audit values (new.key); perform pg_sleep(60);`);
+    const [key, physicalCallId] = ['t.2.2', randomUUID()];
+    await enter(world.pool, key, { people: 1 });
+    await claimEffect(world.pool, { key, generation: null, beforeMs: null, physicalCallId, timeoutMs: 5000 });
+    const ending = inLedger(statements(), { key, generation: 1, physicalCallId }, { timeoutMs: 2000, signal: calm() }, async (sql) => {
+      await sql('insert into booking (key) values ($1)', [key]);
+      return { kind: 'succeeded', externalId: null, result: null };
+    });
+    await waitFor(async () => (await world.pool.query(`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`)).rowCount === 1, { what: 'the trigger' });
+    const cancelling = world.pool.query(`update holdfast.turn set cancel_requested_at = now()`).then(() => 'cancelled');
+    expect(await Promise.race([cancelling, ending])).toBe('cancelled');
+    await world.pool.query(`update holdfast.turn set cancel_requested_at = null`);
+    expect(await ending).toMatchObject({ kind: 'undone', error: { code: '57014' } });
+    expect(await kept(key)).toEqual({ bookings: 0, audit: 0, entry: 'dispatched', calls: ['open'] });
   });
 });

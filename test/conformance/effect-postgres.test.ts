@@ -186,14 +186,39 @@ it('C13: nothing of an effect leaves a transaction open', async () => {
 
 describe('what a server says to a commit', () => {
   it.each([
-    ['40003', 'uncertain'], ['08006', 'uncertain'], ['08007', 'uncertain'], ['57P01', 'uncertain'], ['58030', 'uncertain'], ['53100', 'uncertain'], ['XX000', 'uncertain'],
+    ['40003', 'uncertain'], ['08006', 'uncertain'], ['08007', 'uncertain'], ['57P01', 'uncertain'], ['58030', 'uncertain'], ['53100', 'uncertain'], ['XX000', 'uncertain'], ['25P04', 'uncertain'],
     ['40001', 'not_sent'], ['40P01', 'not_sent'], ['40002', 'not_sent'], ['23514', 'rejected'], ['P0001', 'rejected'],
   ])('D10, D18: SQLSTATE %s to the commit of a statement is %s', async (state, kind) => {
+    // A trigger that is deferred by another one: it fires in the commit itself.
     await world.pool.query(`
       create table if not exists public.late (key text, state text);
-      create or replace function public.late_check() returns trigger language plpgsql as $$ begin raise exception 'at commit' using errcode = new.state; end $$;
+      create table if not exists public.later (state text);
+      create or replace function public.late_check() returns trigger language plpgsql as $$ begin set constraints all deferred; insert into later values (new.state); return null; end $$;
+      create or replace function public.later_check() returns trigger language plpgsql as $$ begin raise exception 'at commit' using errcode = new.state; end $$;
       drop trigger if exists late_check on public.late;
-      create constraint trigger late_check after insert on public.late deferrable initially deferred for each row execute function public.late_check()`);
+      drop trigger if exists later_check on public.later;
+      create constraint trigger late_check after insert on public.late deferrable initially deferred for each row execute function public.late_check();
+      create constraint trigger later_check after insert on public.later deferrable initially deferred for each row execute function public.later_check()`);
     expect(await perform(`late-${state}`, { state }, { statement: 'insert into public.late values ({key}, {args.state})', resultId: null })).toMatchObject({ kind });
   });
+});
+
+it.each([
+  ['40003', 'not_sent'], ['08006', 'not_sent'], ['57014', 'not_sent'], ['25P04', 'not_sent'], ['72000', 'not_sent'], ['HV00N', 'not_sent'],
+  ['HV000', 'rejected'], ['22012', 'rejected'], ['HF005', 'rejected'],
+])('D10, D35: SQLSTATE %s of the statement itself is %s: the transaction is undone', async (state, kind) => {
+  await world.pool.query(`create or replace function public.fail(state text) returns void language plpgsql as $$ begin raise exception 'at once' using errcode = state; end $$`);
+  expect(await perform(`early-${state}`, { state }, { statement: 'select fail({args.state}::text)', resultId: null })).toMatchObject({ kind });
+});
+
+it('D10, D18: a deferred trigger that outlasts the time limit is ended by the server, and neither the change nor its marker is kept', async () => {
+  await world.pool.query(`
+    create table if not exists public.slow (key text);
+    create or replace function public.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return null; end $$;
+    create constraint trigger slow after insert on public.slow deferrable initially deferred for each row execute function public.slow()`);
+  const effect = bookEffect('APP_DSN', { statement: 'insert into public.slow values ({key})', resultId: null }, { timeoutMs: 300 });
+  const call = effectCall(effect, 'slow', {});
+  expect(await adapter.perform(call, calm())).toMatchObject({ kind: 'not_sent', message: expect.stringContaining('57014') as string });
+  expect((await adapter.lookup(call, calm())).kind).toBe('absent');
+  expect((await world.pool.query('select from public.slow')).rowCount).toBe(0);
 });

@@ -1,9 +1,10 @@
 // Effects that ignore their limit: they go on until their target at STUBBORN_URL has answered.
-import { absent, defineEffect, found, succeeded } from '../../dist/index.js';
+import { absent, defineEffect, found, Rejected, succeeded } from '../../dist/index.js';
 
 async function perform({ key }) {
   const response = await fetch(`${process.env.STUBBORN_URL}/${key}`, { method: 'POST' });
-  const { id } = await response.json();
+  const { id, refused } = await response.json();
+  if (refused !== undefined) throw new Rejected(refused);
   return succeeded({ externalId: id, result: { id } });
 }
 

@@ -14,13 +14,13 @@ let target: RawTarget;
 let engine: Engine;
 let worker: TestWorker;
 /** Calls that wait for their answer, in the order in which they came. */
-const held: (() => void)[] = [];
+const held: ((body?: Record<string, string>) => void)[] = [];
 
 beforeAll(async () => {
   [model, target] = await Promise.all([startFakeModel(), startRawTarget()]);
   // Nothing is found while a call goes on: absence is no proof then.
   target.answer = (response, request) => request.method === 'GET' ? void response.writeHead(404).end()
-    : void held.push(() => reply(200, { id: `R-${request.url}` }, { 'content-type': 'application/json' })(response, request));
+    : void held.push((body = { id: `R-${request.url}` }) => reply(200, body, { 'content-type': 'application/json' })(response, request));
   const names = ['repeated', 'asked'];
   model.script(plays(Object.fromEntries(names.map((name) => [name, [{ calls: [{ name, args: {} }] }, { text: 'done' }]]))));
   const effect = (name: string, keys: string) => `[effects.${name}]\ntype = "function"\nmodule = ${STUBBORN}\ntimeout = "500ms"\ninput_schema = { type = "object" }\n${keys}`;
@@ -66,6 +66,14 @@ describe('work that goes on after its time limit', () => {
     expect(await engine.until(turnId, 'completed')).toMatchObject({ status: 'completed', effects: [{ state: 'reconciled', outcome: 'succeeded' }] });
     expect(calls()).toHaveLength(made);
     expect((await entryOf(turnId)).attempts).toMatchObject([{ outcome: 'succeeded' }]);
+  });
+
+  it('D15, D17: its late rejection settles the entry as failed, with its words', async () => {
+    const { turnId, made } = await outlived('repeated');
+    held.shift()!({ refused: 'sold out' });
+    expect(await engine.until(turnId, 'completed')).toMatchObject({ effects: [{ state: 'reconciled', outcome: 'failed' }] });
+    expect(await entryOf(turnId)).toMatchObject({ reason: expect.stringContaining('sold out') as string, attempts: [{ outcome: 'rejected' }] });
+    expect(calls()).toHaveLength(made);
   });
 
   it('D13, D15: an authoritative absence proves nothing meanwhile, however often it is seen', async () => {
