@@ -69,6 +69,20 @@ describe('whether an effect is undone is read from the ledger, not from how the 
   });
 });
 
+describe('the conversation of a try', () => {
+  it('I11, D29: is Holdfast\'s own: it is listed by its name, and nobody can submit into it', async () => {
+    const { key } = effectOf(await rig.engine.send('one'), 'reserve');
+    const turnId = await rig.begin(key);
+    const { threadId } = await rig.engine.until(turnId, 'waiting_approval');
+    expect(threadId).toBe(`~undo 1 ${key}`);
+    expect(await rig.engine.client.turns({ thread: threadId })).toMatchObject([{ turnId }]);
+    await expect(rig.engine.send('hi', { thread: threadId })).rejects.toMatchObject({ code: 'invalid_input', message: expect.stringContaining('"~"') as string });
+    await expect(rig.engine.client.input(turnId, 'hi', { as: 'tester' })).rejects.toMatchObject({ code: 'refused' });
+    await rig.engine.client.cancel(turnId, { as: 'op' });
+    expect(await rig.engine.settled(turnId)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
 describe('what cannot be undone is refused by name, and nothing begins', () => {
   const tries = async (key: string): Promise<number> => (await rig.engine.pool.query('select from holdfast.detached where key = $1', [key])).rowCount ?? 0;
 
