@@ -13,6 +13,7 @@ import { schemaProblem } from './schema.js';
 
 /** Compensations that the end of a turn has begun and that its workflow has to start (D29). */
 export async function begunCompensations(deps: ActivityDeps, input: { turnId: string }): Promise<DetachedRef[]> {
+  await deps.probe('after_end', input.turnId);
   return waitingCompensations(deps.pool, input.turnId);
 }
 

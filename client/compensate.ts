@@ -6,7 +6,7 @@ import { soundText } from '../contracts/text.js';
 import { undoRefusalText } from '../domain/undo-refusal.js';
 import { beginCompensation } from '../store/detached/begin-compensation.js';
 import { inTransaction } from '../store/pool.js';
-import { DETACHED_WORK, WORKFLOW_TASK_TIMEOUT } from '../workflows/messages.js';
+import { DETACHED_WORK, detachedStart } from '../workflows/messages.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
 import { HoldfastError } from './errors.js';
@@ -34,10 +34,6 @@ export async function compensate(context: ClientContext, key: string, options: {
 }
 
 async function start(context: ClientContext, ref: DetachedRef): Promise<void> {
-  const outcome = await callTemporal(context, ref.workflowId, () =>
-    context.temporal.workflow.start(DETACHED_WORK, {
-      workflowId: ref.workflowId, taskQueue: context.taskQueue, args: [ref], workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT, workflowIdConflictPolicy: 'USE_EXISTING',
-    }),
-  );
+  const outcome = await callTemporal(context, ref.workflowId, () => context.temporal.workflow.start(DETACHED_WORK, detachedStart(ref, context.taskQueue)));
   if (outcome.kind !== 'answered') throw new HoldfastError('refused', 'The undoing was stored but could not be started. Ask for it again.');
 }

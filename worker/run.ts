@@ -62,7 +62,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     const client = new Client({ connection, namespace: settings.temporal.namespace });
     await ensureSweepSchedule(client, settings.taskQueue);
     const adapters = createAdapters({ secrets: options.secrets, functions, log: options.log, databases, ledgerDsn: settings.postgres.dsn });
-    const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, log: options.log, secrets: options.secrets, functionOf, adapters: adapters.adapters }));
+    const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn: settings.postgres.dsn, client, taskQueue: settings.taskQueue, log: options.log, secrets: options.secrets, functionOf, adapters: adapters.adapters }));
     void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => [...definition.effects, ...definition.compensations]).map((effect) => [effect.name, effect])).values()]);
     const running = run(worker, { connection, pool, databases, adapters });
     await wakeUnmigrated(client, pool, options.log);
