@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentChild } from '../contracts/definition.js';
 import type { ChildRef } from '../contracts/steps.js';
 import { CallError } from '../domain/failure.js';
-import { turnIdOf, workflowIdOf } from '../domain/keys.js';
+import { childThreadOf, turnIdOf, workflowIdOf } from '../domain/keys.js';
 import { digestOf, sha256Hex } from '../store/hash.js';
 import { claimCall } from '../store/ledger/claim-call.js';
 import type { CallClaim } from '../store/ledger/claim-call.js';
@@ -18,7 +18,7 @@ import type { ActivityDeps } from './deps.js';
 export async function startChildAgent(deps: ActivityDeps, input: { key: string }): Promise<ChildRef> {
   const call = await agentCall(deps, input.key);
   const agent = (await deps.definition(call.child.digest)).name;
-  const threadId = input.key;
+  const threadId = childThreadOf(input.key);
   const child: ChildRef = {
     agent, threadId, turnId: turnIdOf(agent, threadId, input.key, sha256Hex), workflowId: workflowIdOf(agent, threadId, sha256Hex),
   };

@@ -1,5 +1,7 @@
 import type { CallRef, DetachedRef, EndTurn } from '../contracts/steps.js';
+import { undoTruth, undoingText } from '../domain/closing.js';
 import { effectOf } from '../domain/effect-of.js';
+import { clampMessage } from '../domain/failure.js';
 import { compensationEnd } from '../store/detached/compensation.js';
 import { waitingCompensations } from '../store/detached/undo-by-policy.js';
 import { refuseEffect } from '../store/ledger/reconcile.js';
@@ -11,6 +13,7 @@ import { schemaProblem } from './schema.js';
 
 /** Compensations that the end of a turn has begun and that its workflow has to start (D29). */
 export async function begunCompensations(deps: ActivityDeps, input: { turnId: string }): Promise<DetachedRef[]> {
+  await deps.probe('after_end', input.turnId);
   return waitingCompensations(deps.pool, input.turnId);
 }
 
@@ -31,9 +34,6 @@ export async function openCompensation(deps: ActivityDeps, input: { turnId: stri
 export async function endCompensation(deps: ActivityDeps, input: Pick<EndTurn, 'turnId'>): Promise<void> {
   const end = await compensationEnd(deps.pool, input.turnId);
   const done = end.state === 'succeeded' || (end.state === 'reconciled' && end.outcome === 'succeeded');
-  const named = (name: string, id: string | null): string => (id === null ? name : `${name} (${id})`);
-  await endTurn(
-    deps.pool, input.turnId, done ? 'completed' : 'failed', done ? null : `${named(end.undone, end.undoneId)} is not undone${end.reason === null ? '' : `: ${end.reason}`}`,
-    `${named(end.undone, end.undoneId)} was undone by ${named(end.name, end.externalId)}.`,
-  );
+  await deps.probe('before_report', input.turnId);
+  await endTurn(deps.pool, input.turnId, done ? 'completed' : 'failed', done ? null : clampMessage(undoTruth(end)), (status, why) => undoingText(status, why, end));
 }

@@ -2,6 +2,7 @@ import type { FunctionOf, RemoteAgent } from '../children/types.js';
 import type { AgentDefinition } from '../contracts/definition.js';
 import type { EffectDefinition } from '../contracts/effect.js';
 import type { Principal } from '../contracts/principal.js';
+import type { DetachedRef } from '../contracts/steps.js';
 import { NeedsMigration } from '../domain/failure.js';
 import type { EffectAdapter } from '../effects/types.js';
 import type { ModelProvider } from '../providers/types.js';
@@ -9,7 +10,7 @@ import type { Pool } from '../store/pool.js';
 import type { Permits } from './permits.js';
 
 /** Points at which a test may interrupt a worker (D36). In production nothing listens. */
-export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_model' | 'after_model_stored' | 'before_send' | 'in_transaction';
+export type ProbePoint = 'before_dispatch' | 'after_dispatch' | 'after_effect' | 'after_record' | 'before_report' | 'after_end' | 'after_model' | 'after_model_stored' | 'before_send' | 'in_transaction';
 
 /** Where log lines go; a pino logger fits. */
 export interface ActivityLog {
@@ -32,6 +33,8 @@ export interface ActivityDeps {
   principal(as: string | undefined): Principal;
   /** Wakes a conversation that waits for an entry which was settled elsewhere (D15). Unreachable or closed: not an error. */
   ledgerChanged(workflowId: string, key: string): Promise<void>;
+  /** Starts the run of a detached turn; one that runs already is left alone (D29, D30). */
+  startDetached(ref: DetachedRef): Promise<void>;
   /** Slots for calls of this worker (D27). */
   permits: Permits;
   probe(point: ProbePoint, key: string): Promise<void>;

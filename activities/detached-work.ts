@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DetachedRef } from '../contracts/steps.js';
-import { turnIdOf, workflowIdOf } from '../domain/keys.js';
+import { childThreadOf, turnIdOf, workflowIdOf } from '../domain/keys.js';
 import { CallError } from '../domain/failure.js';
 import { createWork } from '../store/detached/work.js';
 import { digestOf, sha256Hex } from '../store/hash.js';
@@ -15,7 +15,7 @@ export async function beginWork(deps: ActivityDeps, input: { key: string }): Pro
   const { detached } = call.child;
   if (detached === null) throw new Error(`child ${call.child.name} is not detached`);
   const agent = (await deps.definition(call.child.digest)).name;
-  const threadId = input.key;
+  const threadId = childThreadOf(input.key);
   const ref: DetachedRef = {
     agent, threadId, turnId: turnIdOf(agent, threadId, input.key, sha256Hex), workflowId: workflowIdOf(agent, threadId, sha256Hex), undoes: false,
   };

@@ -6,6 +6,7 @@ import { decideRecovery } from '../domain/recovery.js';
 import type { RecoveryDecision } from '../domain/recovery.js';
 import { capabilitiesOf } from '../effects/capabilities.js';
 import type { EffectAdapter, LookupResult } from '../effects/types.js';
+import { leftBehind } from '../store/detached/queued.js';
 import { addEvidence, giveUpUnsent, markAbsent, markUnknown, openEffects, settleFound } from '../store/ledger/reconcile.js';
 import { recoveryFacts } from '../store/ledger/recovery-facts.js';
 import type { RecoveryRow } from '../store/ledger/recovery-facts.js';
@@ -18,7 +19,7 @@ const LOOKUP_TIMEOUT_MS = 10_000;
 /** Physical calls of one effect that recovery makes by itself; then a person decides (D35). */
 const MAX_DISPATCHES = 8;
 
-/** Entries that one sweep looks at, and the time after which it leaves the rest to the next one, in milliseconds. */
+/** Entries that one sweep looks at, detached turns that it starts, and the time after which it leaves the rest to the next one, in milliseconds. */
 const SWEEP_LIMIT = 100;
 const SWEEP_MS = 25_000;
 
@@ -40,8 +41,12 @@ export async function reconcileEffect(deps: ActivityDeps, input: { key: string; 
   return apply(deps, row, decision, found, effect.lookup?.everyMs ?? null);
 }
 
-/** Looks up open effects whose calls have ended; records what was found and wakes their conversations. It never dispatches (D15). */
+/**
+ * Looks up open effects whose calls have ended; records what was found and wakes their conversations. It never dispatches (D15). By schedule it
+ * also starts detached turns that were left behind when what began them ended (D29, D30).
+ */
 export async function sweepEffects(deps: ActivityDeps, input: { key?: string; by: string }): Promise<{ looked: number }> {
+  if (input.key === undefined) await startLeftBehind(deps);
   const entries = input.key === undefined ? await openEffects(deps.pool, SWEEP_LIMIT) : [{ key: input.key }];
   const until = performance.now() + SWEEP_MS;
   let looked = 0;
@@ -54,6 +59,14 @@ export async function sweepEffects(deps: ActivityDeps, input: { key?: string; by
     });
   }
   return { looked };
+}
+
+async function startLeftBehind(deps: ActivityDeps): Promise<void> {
+  for (const ref of await leftBehind(deps.pool, SWEEP_LIMIT)) {
+    await deps.startDetached(ref).catch((error: unknown) => {
+      deps.log.warn({ turnId: ref.turnId, error: toFailure(error).message }, 'a detached turn could not be started; the next sweep tries again');
+    });
+  }
 }
 
 async function sweepOne(deps: ActivityDeps, key: string, by: string): Promise<void> {

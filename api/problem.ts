@@ -1,17 +1,16 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { DecisionRefusal } from '../contracts/approval.js';
+import type { UndoRefusal } from '../contracts/compensation.js';
 import type { MigrateRefusal } from '../contracts/migration.js';
 import type { SettleAnswer } from '../contracts/steps.js';
-import type { CompensationAnswer } from '../client/compensate.js';
 import { HoldfastError, type ErrorCode } from '../client/errors.js';
 
-type CompensationRefusal = Extract<CompensationAnswer, { result: 'refused' }>['code'];
 type SettleRefusal = Extract<SettleAnswer, { result: 'refused' }>['code'];
 
 /** Stable codes of problem documents: the client's errors, refusals, and what HTTP itself can get wrong. */
 export type ProblemCode =
-  | ErrorCode | DecisionRefusal | SettleRefusal | CompensationRefusal | MigrateRefusal | 'too_large' | 'unsupported_media_type' | 'foreign_host' | 'foreign_origin' | 'no_such_route';
+  | ErrorCode | DecisionRefusal | SettleRefusal | UndoRefusal | MigrateRefusal | 'too_large' | 'unsupported_media_type' | 'foreign_host' | 'foreign_origin' | 'no_such_route';
 
 type ProblemStatus = 400 | 403 | 404 | 409 | 410 | 413 | 415 | 421 | 422 | 500 | 503;
 
@@ -19,7 +18,7 @@ const STATUS: Record<ProblemCode, ProblemStatus> = {
   invalid_input: 400, configuration: 503, conflict: 409, not_found: 404, unknown_agent: 404, refused: 409, unreachable: 503, no_worker: 503, internal: 500,
   unknown_approval: 404, wrong_hash: 409, expired: 410, already_decided: 409, turn_finished: 409, not_permitted: 403, invalid_edit: 422,
   not_started: 409, not_running: 409, unknown_definition: 404, foreign_definition: 409, unusable_definition: 409, preview_failed: 503,
-  unknown_entry: 404, stale_version: 409, not_unknown: 409, still_running: 409, not_done: 409, already_undone: 409, no_compensation: 409,
+  unknown_entry: 404, stale_version: 409, not_unknown: 409, still_running: 409, not_done: 409, already_undone: 409, no_compensation: 409, undo_unknown: 409, missing_value: 409,
   too_large: 413, unsupported_media_type: 415, foreign_host: 421, foreign_origin: 403, no_such_route: 404,
 };
 

@@ -3,7 +3,7 @@ import { approvalStateSchema, decisionSchema } from '../contracts/approval.js';
 import { parseDuration } from '../contracts/duration.js';
 import { jsonSchema } from '../contracts/json.js';
 import { entryKindSchema, ledgerStateSchema, settlementSchema } from '../contracts/ledger.js';
-import { agentNameSchema, submitSchema, threadIdSchema, turnStatusSchema } from '../contracts/turn.js';
+import { agentNameSchema, senderThreadIdSchema, submitSchema, threadIdSchema, turnStatusSchema } from '../contracts/turn.js';
 import { problemSchema } from './problem.js';
 
 // The OpenAPI generator would follow this recursive type for ever; "any JSON" says the same.
@@ -21,7 +21,7 @@ const waitSchema = z
 const limitSchema = z.coerce.number().int().min(1).max(500).optional();
 const idParam = z.string().min(1).max(600);
 
-export const threadParams = z.object({ agent: agentNameSchema, thread: threadIdSchema });
+export const threadParams = z.object({ agent: agentNameSchema, thread: senderThreadIdSchema });
 export const idParams = z.object({ id: idParam });
 export const keyParams = z.object({ key: idParam });
 export const waitQuery = z.object({ wait: waitSchema });

@@ -19,7 +19,7 @@ import { migrate } from './migrate.js';
 import { translateStoreError } from './postgres-errors.js';
 import { reconcile, settle } from './settle.js';
 import type { ClientSettings } from './settings.js';
-import { submit, type SubmitOptions, type Submitted } from './submit.js';
+import { submit, submitBeside, type SubmitOptions, type Submitted } from './submit.js';
 import { waitForTurn, type Waited, type WaitOptions } from './wait.js';
 
 /**
@@ -85,7 +85,7 @@ export class HoldfastClient {
   input(turnId: string, text: string, options: Omit<SubmitOptions, 'agent' | 'threadId' | 'text'>): Promise<Submitted> {
     return this.guard(async () => {
       const route = (await turnRoute(this.context.pool, turnId)) ?? missing('turn', turnId, 'turn list');
-      return submit(this.context, { ...options, agent: route.agent, threadId: route.threadId, text });
+      return submitBeside(this.context, route, { ...options, text });
     });
   }
 

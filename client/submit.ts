@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { z } from 'zod';
 import { userSchema } from '../contracts/principal.js';
-import { agentNameSchema, isFinal, submitSchema, threadIdSchema, type Submit, type TurnStatus } from '../contracts/turn.js';
-import { workflowIdOf } from '../domain/keys.js';
+import { agentNameSchema, isFinal, submitSchema, senderThreadIdSchema, threadIdSchema, type Submit, type TurnStatus } from '../contracts/turn.js';
+import { isOwnThread, workflowIdOf } from '../domain/keys.js';
 import { sha256Hex } from '../store/hash.js';
 import { acceptInput } from '../store/turn/accept.js';
 import { agentNames } from '../store/views/agents.js';
+import type { TurnRoute } from '../store/views/routes.js';
 import { CONVERSATION, WORKFLOW_TASK_TIMEOUT, submitInputUpdate } from '../workflows/messages.js';
 import { callTemporal } from './call-temporal.js';
 import type { ClientContext } from './context.js';
@@ -41,6 +42,17 @@ const addressSchema = z.object({ agent: agentNameSchema, threadId: threadIdSchem
  * @throws HoldfastError `invalid_input`, `unknown_agent`, `conflict`, `no_worker`, `unreachable`, `refused`
  */
 export async function submit(context: ClientContext, options: SubmitOptions): Promise<Submitted> {
+  if (options.threadId !== undefined) parseInput(senderThreadIdSchema, options.threadId, 'The thread');
+  return submitTo(context, options);
+}
+
+/** Submits into the conversation of a known turn. One of Holdfast's own takes nothing but answers to its questions (D4, D32). */
+export async function submitBeside(context: ClientContext, { agent, threadId, status }: TurnRoute, options: Omit<SubmitOptions, 'agent' | 'threadId'>): Promise<Submitted> {
+  if (isOwnThread(threadId) && status !== 'waiting_input') throw new HoldfastError('refused', 'The turn is of a child, of detached work, or undoes an effect: it takes an input only while it asks for one.');
+  return submitTo(context, { ...options, agent, threadId });
+}
+
+async function submitTo(context: ClientContext, options: SubmitOptions): Promise<Submitted> {
   const { agent, threadId: thread, as: name, requestId: request, ...content } = options;
   const as = parseInput(userSchema, name, 'The name of the sender');
   const { threadId } = parseInput(addressSchema, { agent, threadId: thread ?? `thread-${randomUUID()}` }, 'The address of the turn');

@@ -1,8 +1,11 @@
 import type { EffectConfig, HoldfastConfig } from '../contracts/config.js';
+import { UNDO_ARGS } from '../contracts/config-effect.js';
 import { placeholdersOf } from '../contracts/config-values.js';
-import type { Json } from '../contracts/json.js';
+import type { Json, JsonObject } from '../contracts/json.js';
 import { mailSchema } from '../contracts/mail.js';
 import { isCall, sqlPlaceholders } from '../contracts/sql-template.js';
+import { EXTERNAL_ID } from '../domain/compensation-args.js';
+import { placeholderNames } from '../domain/template.js';
 import type { ConfigProblem } from './error.js';
 import { inputSchemaProblem } from './input-schema.js';
 import { suggestion } from './nearest.js';
@@ -51,10 +54,22 @@ function checkCompensation(config: HoldfastConfig, name: string, effect: EffectC
   const { compensates, compensation } = effect;
   if (compensates === undefined) return compensation === undefined ? [] : [{ key: 'compensation', message: 'goes with compensates, which names the effect that is undone' }];
   const known = Object.keys(config.effects);
-  if (!known.includes(compensates)) return [{ key: 'compensates', message: `"${compensates}" does not exist${suggestion(compensates, known)}` }];
+  const undone = config.effects[compensates];
+  if (undone === undefined) return [{ key: 'compensates', message: `"${compensates}" does not exist${suggestion(compensates, known)}` }];
   if (compensates === name) return [{ key: 'compensates', message: 'an effect cannot undo itself' }];
   const first = known.find((other) => config.effects[other]?.compensates === compensates);
-  return first === name ? [] : [{ key: 'compensates', message: `"${compensates}" is undone by "${first}" already` }];
+  if (first !== name) return [{ key: 'compensates', message: `"${compensates}" is undone by "${first}" already` }];
+  return checkUndoArguments(compensates, undone, compensation?.args ?? UNDO_ARGS);
+}
+
+/** A placeholder that can never have a value would let every try to undo fail, and only then (D29). */
+function checkUndoArguments(undone: string, effect: EffectConfig, args: JsonObject): Found[] {
+  const names = [...new Set(placeholderNames(args))];
+  const noId = names.includes(EXTERNAL_ID) && (effect.type === 'http' || effect.type === 'postgres' || effect.type === 'mcp') && effect.result_id === undefined
+    ? [{ key: 'compensation.args', message: `asks for {${EXTERNAL_ID}}, but "${undone}" has no result_id; declare it there, or use its arguments` }] : [];
+  const known = [EXTERNAL_ID, ...argumentNames(effect)];
+  const unknown = names.filter((name) => !known.includes(name));
+  return [...noId, ...unknown.map((name) => ({ key: 'compensation.args', message: `{${name}} is neither {${EXTERNAL_ID}} nor an argument of "${undone}"${suggestion(name, known)}` }))];
 }
 
 function checkServer(effect: McpConfig): Found[] {

@@ -1,4 +1,5 @@
 import type { EffectConfig } from '../contracts/config.js';
+import { UNDO_ARGS } from '../contracts/config-effect.js';
 import type { ApprovalPolicy, EffectDefinition, Idempotency, Lookup, McpTarget, Question } from '../contracts/effect.js';
 import { isCall } from '../contracts/sql-template.js';
 
@@ -19,7 +20,7 @@ export function compileEffect(name: string, effect: EffectConfig, compensatedBy:
     maxConcurrent: effect.max_concurrent ?? null,
     unknown: compileUnknown(effect.unknown.retry),
     approval: compileApproval(effect.approval),
-    compensates: effect.compensates === undefined ? null : { effect: effect.compensates, ...(effect.compensation ?? { args: { id: '{external_id}' }, automatic: [] }) },
+    compensates: effect.compensates === undefined ? null : { effect: effect.compensates, ...(effect.compensation ?? { args: UNDO_ARGS, automatic: [] }) },
     compensatedBy,
   };
   switch (effect.type) {

@@ -8,6 +8,7 @@ import type { ModelDefinition } from '../contracts/model.js';
 import { canonicalJson } from '../domain/canonical.js';
 import { compileOtherChild } from './compile-child.js';
 import { compileEffect } from './compile-effect.js';
+import { compensationOf } from './compensation.js';
 import { apiKeyEnvOf } from './secrets.js';
 
 /** Agents as they are stored and pinned by turns (D34). `current` maps each agent to the digest that its new turns pin. */
@@ -59,11 +60,6 @@ function compileAgent(name: string, agent: AgentConfig, config: HoldfastConfig, 
 
 function compile(config: HoldfastConfig, name: string): EffectDefinition {
   return compileEffect(name, must(config.effects[name], name), compensationOf(config, name));
-}
-
-/** The effect that undoes this one (D29). */
-function compensationOf(config: HoldfastConfig, name: string): string | null {
-  return Object.keys(config.effects).find((candidate) => config.effects[candidate]?.compensates === name) ?? null;
 }
 
 function compileChild(name: string, config: HoldfastConfig, digestOf: (name: string) => string): ChildDefinition {

@@ -1,4 +1,5 @@
 import type { EffectConfig, HoldfastConfig, ModelConfig } from '../contracts/config.js';
+import { compensationOf } from './compensation.js';
 import type { ConfigProblem } from './error.js';
 import { throwProblems } from './error.js';
 import type { Env } from './substitute.js';
@@ -18,11 +19,11 @@ export function apiKeyEnvOf(model: ModelConfig): string | null {
   return model.api_key_env ?? DEFAULT_KEY[model.provider];
 }
 
-/** Models, children and effects that an agent uses; others may lack their secrets. */
+/** Models, children and effects that an agent uses, and the effects that undo those (D29); others may lack their secrets. */
 export function neededSecrets(config: HoldfastConfig): NeededSecret[] {
   const agents = Object.values(config.agents);
   const usedModels = new Set(agents.map((agent) => agent.model));
-  const usedEffects = new Set(agents.flatMap((agent) => agent.effects));
+  const usedEffects = new Set(agents.flatMap((agent) => agent.effects).flatMap((name) => [name, compensationOf(config, name)]));
   const models = Object.entries(config.models).flatMap(([name, model]): NeededSecret[] => {
     const variable = apiKeyEnvOf(model);
     return variable === null || !usedModels.has(name) ? [] : [{ key: `models.${name}.api_key_env`, variable }];

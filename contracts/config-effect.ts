@@ -39,8 +39,11 @@ const unknownSchema = z.strictObject({
     .describe('Whether to try again when the outcome cannot be known; each try may cause the effect a second time (D13)'),
 });
 
+/** Arguments of an effect that undoes another one, where its section names none. */
+export const UNDO_ARGS = { id: '{external_id}' };
+
 const compensationSchema = z.strictObject({
-  args: jsonObjectSchema.default({ id: '{external_id}' }).describe('Its arguments; `{external_id}` and `{NAME}` stand for the external id and the arguments of the effect that is undone'),
+  args: jsonObjectSchema.default(UNDO_ARGS).describe('Its arguments; `{external_id}` and `{NAME}` stand for the external id and the arguments of the effect that is undone'),
   automatic: z
     .array(z.enum(['cancelled', 'failed', 'expired', 'budget_exceeded', 'rejected']))
     .default([])

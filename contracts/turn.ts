@@ -38,7 +38,10 @@ export const submitSchema = z.strictObject({
 export type Submit = z.input<typeof submitSchema>;
 
 export const agentNameSchema = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'letters, digits, "_" and "-", at most 64, starting with a letter');
+/** A thread, also one of Holdfast's own. */
 export const threadIdSchema = idText(500);
+/** A thread that a sender names. Those that begin with "~" are of children, of detached work, and of what undoes effects: nobody submits into them. */
+export const senderThreadIdSchema = threadIdSchema.refine((id) => !id.startsWith('~'), { error: 'must not begin with "~": such threads are Holdfast\'s own' });
 
 /** A turn as JSON (document 5). Money is in US dollars; `costUsd` is null where no price is known. */
 export const turnSchema = z.object({

@@ -4,8 +4,8 @@ import type { CallRecord } from './transcript-results.js';
 
 /** An effect as a response tells of it (D28). */
 export type ToldEffect = Pick<CallRecord, 'name' | 'state' | 'outcome' | 'externalId' | 'proposal'> & {
-  /** Its compensation has begun (D29). */
-  undoing?: boolean;
+  /** What has become of undoing it, where that was begun (D29): it is being done, was done, or it is not known whether it was done. */
+  undo: 'undoing' | 'undone' | 'unknown' | null;
 };
 
 /**
@@ -13,16 +13,38 @@ export type ToldEffect = Pick<CallRecord, 'name' | 'state' | 'outcome' | 'extern
  * happened (D28): effects that are done, effects of which it is not known, and that nothing else was done.
  */
 export function closingText(status: FinalStatus, reason: string | null, effects: ToldEffect[]): string {
-  const succeeded = effects.filter((effect) => callStatus(effect) === 'succeeded');
-  const done = succeeded.filter((effect) => effect.undoing !== true).map(named);
-  const undoing = succeeded.filter((effect) => effect.undoing === true).map(named);
-  const unknown = effects.filter((effect) => callStatus(effect) === 'unknown').map(named);
-  const lines = [opening(status, reason)];
-  if (done.length > 0) lines.push(`Already done and not undone: ${done.join(', ')}.`);
-  if (undoing.length > 0) lines.push(`Already done, and it has begun to be undone: ${undoing.join(', ')}.`);
-  if (unknown.length > 0) lines.push(`Not known whether it was done: ${unknown.join(', ')}. A person has to check.`);
-  if (done.length === 0 && undoing.length === 0 && unknown.length === 0) lines.push('Nothing was changed outside.');
-  return lines.join(' ');
+  const known = (wanted: string, undo?: ToldEffect['undo']): string =>
+    effects.filter((effect) => callStatus(effect) === wanted && (undo === undefined || effect.undo === undo)).map((effect) => named(effect.name, effect.externalId)).join(', ');
+  const told = [
+    ['Already done and not undone', known('succeeded', null), '.'],
+    ['Already done, and it has begun to be undone', known('succeeded', 'undoing'), '.'],
+    ['Done, and undone again', known('succeeded', 'undone'), '.'],
+    ['Done, and it is not known whether it was undone', known('succeeded', 'unknown'), '. A person has to check.'],
+    ['Not known whether it was done', known('unknown'), '. A person has to check.'],
+  ].flatMap(([what, names, end]) => (names === '' ? [] : [`${what}: ${names}${end}`]));
+  return [opening(status, reason), ...(told.length > 0 ? told : ['Nothing was changed outside.'])].join(' ');
+}
+
+/** How a turn that undoes an effect ended: by the ledger, not by how its turn ended (D28, D29). */
+export interface UndoEnd extends Pick<CallRecord, 'name' | 'state' | 'outcome' | 'externalId' | 'reason' | 'proposal'> {
+  /** The effect that was to be undone, and its external id. */
+  undone: string;
+  undoneId: string | null;
+}
+
+/** The response of a turn that undoes an effect. */
+export function undoingText(status: FinalStatus, why: string | null, end: UndoEnd): string {
+  return status === 'completed' || status === 'failed' ? undoTruth(end) : `${opening(status, why)} ${undoTruth(end)}`;
+}
+
+/** What is known of the effect now, in one sentence or two. */
+export function undoTruth(end: UndoEnd): string {
+  const target = named(end.undone, end.undoneId);
+  const status = callStatus(end);
+  if (status === 'succeeded') return `${target} was undone by ${named(end.name, end.externalId)}.`;
+  if (status === 'unknown') return `It is not known whether ${target} was undone by ${end.name}. A person has to check.`;
+  const why = status === 'rejected' ? 'a person rejected it' : status === 'expired' ? 'nobody approved it in time' : end.reason;
+  return `${target} is not undone${why === null ? '' : `: ${why.replace(/\.$/, '')}`}.`;
 }
 
 function opening(status: FinalStatus, reason: string | null): string {
@@ -41,6 +63,6 @@ function opening(status: FinalStatus, reason: string | null): string {
   }
 }
 
-function named(effect: ToldEffect): string {
-  return effect.externalId === null ? effect.name : `${effect.name} (${effect.externalId})`;
+function named(name: string, externalId: string | null): string {
+  return externalId === null ? name : `${name} (${externalId})`;
 }

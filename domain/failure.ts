@@ -37,7 +37,7 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
 
 /** This build cannot go on with a turn's pinned definition: it is not stored, or holds what this build does not know. A waiting state, never an end (D34). */
 export class NeedsMigration extends Error {
-  constructor(digest: string, problem: string) {
+  constructor(digest: string, readonly problem: string) {
     super(clampMessage(
       `The definition ${digest.slice(0, 12)} cannot be used by this build: ${problem}. Start a worker of the release that wrote it, or move the turn to another one with "holdfast turn migrate".`,
     ));

@@ -42,6 +42,26 @@ function encode(part: string): string {
   return encodeURIComponent(part).replaceAll('~', '%7E');
 }
 
+/**
+ * Threads of Holdfast's own begin with this sign, and no thread from outside may (`threadIdSchema`): nobody can submit into them, and no
+ * conversation of a user bears their name.
+ */
+const OWN = '~';
+
+/** Conversation of a child agent, or of detached work: one for each call (D30, D32). */
+export function childThreadOf(key: string): string {
+  return `${OWN}${key}`;
+}
+
+/** Conversation of one try to undo an effect, counted from 1 (D29). */
+export function undoThreadOf(key: string, attempt: number): string {
+  return `${OWN}undo ${attempt} ${key}`;
+}
+
+export function isOwnThread(threadId: string): boolean {
+  return threadId.startsWith(OWN);
+}
+
 export function turnIdOf(agent: string, threadId: string, requestId: string, sha256Hex: Sha256Hex): string {
   return `t${sha256Hex(JSON.stringify([agent, threadId, requestId])).slice(0, 30)}`;
 }

@@ -7,8 +7,9 @@ export interface TemplateValues {
   result: string | null;
 }
 
-const NAME = '\\{(result(?:\\.[\\w-]+)*|[\\p{ID_Start}_$][\\p{ID_Continue}$]*)';
+const NAME = '\\{(result(?:\\.[\\w-]+)*|[\\p{ID_Start}_$][\\p{ID_Continue}$-]*)';
 const PLACEHOLDER = new RegExp(`${NAME}\\}`, 'gu');
+const NAMED = /\{([\p{ID_Start}_$][\p{ID_Continue}$.:-]*)\}/gu;
 const WHOLE_INTEGER = new RegExp(`^${NAME}:int\\}$`, 'u');
 
 /**
@@ -17,6 +18,14 @@ const WHOLE_INTEGER = new RegExp(`^${NAME}:int\\}$`, 'u');
  */
 export function fillText(template: string, values: TemplateValues): string {
   return template.replace(PLACEHOLDER, (written, name: string) => valueOf(name, values) ?? written);
+}
+
+/** Every name in braces that reads like a placeholder, also one that `fillArgs` would leave as written (as `name:int` inside a longer text). */
+export function placeholderNames(value: Json): string[] {
+  const whole = typeof value === 'string' ? WHOLE_INTEGER.exec(value)?.[1] : undefined;
+  if (whole !== undefined) return [whole];
+  if (typeof value === 'string') return Array.from(value.matchAll(NAMED), (match) => match[1] ?? '');
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(placeholderNames) : [];
 }
 
 /** Fills every string of `args`; keys are left alone. `"{name:int}"` as a whole string becomes a number when its value is a safe integer. */

@@ -10,7 +10,7 @@ import type { Adapters } from '../effects/registry.js';
 import { createProviders } from '../providers/registry.js';
 import type { Databases } from '../store/application/databases.js';
 import type { Pool } from '../store/pool.js';
-import { ledgerChangedSignal } from '../workflows/messages.js';
+import { DETACHED_WORK, detachedStart, ledgerChangedSignal } from '../workflows/messages.js';
 import { definitionCache } from './definitions.js';
 
 export interface WorkerParts {
@@ -19,6 +19,7 @@ export interface WorkerParts {
   /** DSN of the ledger's own database. */
   ledgerDsn: string;
   client: Client;
+  taskQueue: string;
   log: ActivityLog;
   adapters: Adapters;
   /** Value of an environment variable that a definition names; definitions never hold the secret itself. */
@@ -28,7 +29,7 @@ export interface WorkerParts {
 }
 
 /** The real dependencies of activities. A test replaces single ones; nothing else differs. */
-export function createDeps({ pool, databases, ledgerDsn, client, log, adapters, secrets, functionOf }: WorkerParts): ActivityDeps {
+export function createDeps({ pool, databases, ledgerDsn, client, taskQueue, log, adapters, secrets, functionOf }: WorkerParts): ActivityDeps {
   return {
     pool,
     statements: databases.pool(ledgerDsn),
@@ -47,6 +48,9 @@ export function createDeps({ pool, databases, ledgerDsn, client, log, adapters, 
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
+    },
+    startDetached: async (ref) => {
+      await client.workflow.start(DETACHED_WORK, detachedStart(ref, taskQueue));
     },
   };
 }

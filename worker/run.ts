@@ -74,7 +74,7 @@ async function start(options: WorkerOptions, opened: Opened, { functions, functi
   await ensureSweepSchedule(client, settings.taskQueue);
   const adapters = createAdapters({ secrets, functions, log, databases, ledgerDsn });
   opened.add(() => adapters.close());
-  const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn, client, log, secrets, functionOf, adapters: adapters.adapters }));
+  const worker = await createWorker(options, connection, createDeps({ pool, databases, ledgerDsn, client, taskQueue: settings.taskQueue, log, secrets, functionOf, adapters: adapters.adapters }));
   void adapters.inspect([...new Map(compiled.definitions.flatMap(({ definition }) => [...definition.effects, ...definition.compensations]).map((effect) => [effect.name, effect])).values()]);
   const running = run(worker, opened);
   await wakeUnmigrated(client, pool, log);

@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancellationScope, allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { conversationOf, mayRunUnder } from '../domain/keys.js';
+import { conversationOf, isOwnThread, mayRunUnder } from '../domain/keys.js';
 import type { ConversationRef } from '../contracts/steps.js';
 import { store } from './activities.js';
 import { openTurn } from './definition.js';
@@ -42,8 +42,8 @@ export async function conversation(start?: ConversationStart): Promise<void> {
 function refOf(start: ConversationStart | undefined): ConversationRef {
   const { workflowId } = workflowInfo();
   const ref = start ?? conversationOf(workflowId);
-  if (ref === null || !mayRunUnder(workflowId, ref)) {
-    throw ApplicationFailure.nonRetryable('a conversation runs under the id holdfast/{agent}/{thread}, percent-encoded, and its { agent, threadId } must be those of the id', 'invalid_input');
+  if (ref === null || isOwnThread(ref.threadId) || !mayRunUnder(workflowId, ref)) {
+    throw ApplicationFailure.nonRetryable('a conversation runs under the id holdfast/{agent}/{thread}, percent-encoded, and its { agent, threadId } must be those of the id; no thread that begins with "~" is one', 'invalid_input');
   }
   return { agent: ref.agent, threadId: ref.threadId };
 }

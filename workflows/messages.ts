@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CancelSignal, DecideSignal, InputSignal, SettleSignal } from '../contracts/signals.js';
 import type {
-  CancelAnswer, CancelInput, ConversationRef, ConversationState, DecideInput, InputAnswer, InputRef, PendingApproval, SettleAnswer, SettleInput,
+  CancelAnswer, CancelInput, ConversationRef, ConversationState, DecideInput, DetachedRef, InputAnswer, InputRef, PendingApproval, SettleAnswer, SettleInput,
 } from '../contracts/steps.js';
 import type { DecisionAnswer } from '../contracts/approval.js';
 import type { MigrateAnswer, MigrateInput } from '../contracts/migration.js';
@@ -14,6 +14,11 @@ export const RECONCILE_SWEEP = 'reconcileSweep';
 
 /** A workflow task that was lost with its worker is given to another one after this time, so that a turn goes on within 3 s (D1, D36). */
 export const WORKFLOW_TASK_TIMEOUT = '2s';
+
+/** How a detached turn is started from outside a workflow: one that runs already is left alone (D29, D30). */
+export function detachedStart(ref: DetachedRef, taskQueue: string) {
+  return { workflowId: ref.workflowId, taskQueue, args: [ref] as [DetachedRef], workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT, workflowIdConflictPolicy: 'USE_EXISTING' as const };
+}
 
 /**
  * Signals carry a person's input by hand, from the Temporal UI or any SDK (D5). Their payload is checked in an activity.

@@ -1,11 +1,14 @@
 import type { JsonObject } from '../../contracts/json.js';
 import type { DetachedRef } from '../../contracts/steps.js';
+import type { UndoEnd } from '../../domain/closing.js';
 import type { Db } from '../pool.js';
 
-/** An effect that is known to have been done and can be undone (D29). */
+/** An effect, and what has been done so far to undo it (D29). */
 export interface Undoable {
   key: string;
   effect: string;
+  /** It is known to have been done. */
+  done: boolean;
   externalId: string | null;
   args: JsonObject;
   agent: string;
@@ -15,15 +18,16 @@ export interface Undoable {
   tries: number;
   /** The turn that undoes it now. */
   open: DetachedRef | null;
+  /** By the ledger: an effect that undoes it was done, however its turn ended. */
+  undone: boolean;
+  /** An effect that may have undone it: its turn has ended and it is not known whether it was done. */
+  undecided: string | null;
 }
-
-/** Why an effect cannot be undone now. */
-export type UndoRefusal = 'unknown_entry' | 'not_done' | 'already_undone';
 
 export interface NewCompensation {
   turnId: string;
   agent: string;
-  /** Conversation of the undoing turn: one for each undone effect. */
+  /** Conversation of the undoing turn: one for each try. */
   threadId: string;
   requestId: string;
   workflowId: string;
@@ -41,29 +45,27 @@ export interface NewCompensation {
   reason: string | null;
 }
 
-interface UndoableRow extends Undoable {
-  kind: string;
-  done: boolean;
-  undone: boolean;
-}
-
-/** Reads an effect with what has been done to undo it, under a lock, so that two who ask at once cannot both begin. */
-export async function loadUndoable(db: Db, key: string): Promise<Undoable | UndoRefusal> {
+/**
+ * Reads an effect with what has been done to undo it, under a lock, so that two who ask at once cannot both begin. What a try came to is read
+ * from its ledger entry: a turn may end as cancelled after its effect was done (D28). Null: there is no such effect.
+ */
+export async function loadUndoable(db: Db, key: string): Promise<Undoable | null> {
   await db.query('select from holdfast.ledger_entry where key = $1 for no key update', [key]);
-  const { rows } = await db.query<UndoableRow>(
-    `select e.key, e.kind, e.name as effect, e.external_id as "externalId", e.args, t.agent, t.definition_digest as "definitionDigest", t.requester,
-       e.state = 'succeeded' or (e.state = 'reconciled' and e.outcome = 'succeeded') as done,
-       (select count(*) from holdfast.detached d where d.key = e.key and d.kind = 'compensation')::int as tries,
-       (select jsonb_build_object('agent', u.agent, 'threadId', u.thread_id, 'turnId', u.turn_id, 'workflowId', u.workflow_id, 'undoes', true)
-        from holdfast.detached d join holdfast.turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.ended_at is null) as open,
-       exists (select from holdfast.detached d join holdfast.turn u using (turn_id) where d.key = e.key and d.kind = 'compensation' and u.status = 'completed') as undone
-     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) where e.key = $1`,
+  const { rows } = await db.query<Undoable>(
+    `select e.key, e.name as effect, e.external_id as "externalId", e.args, t.agent, t.definition_digest as "definitionDigest", t.requester,
+       e.state = 'succeeded' or (e.state = 'reconciled' and e.outcome = 'succeeded') as done, undoing.*
+     from holdfast.ledger_entry e join holdfast.turn t using (turn_id) cross join lateral (
+       select count(*)::int as tries,
+         coalesce(bool_or(u.state = 'succeeded' or (u.state = 'reconciled' and u.outcome = 'succeeded')), false) as undone,
+         (array_agg(u.key order by d.ordinal) filter (where w.ended_at is not null and u.state in ('dispatched', 'unknown')))[1] as undecided,
+         (array_agg(jsonb_build_object('agent', w.agent, 'threadId', w.thread_id, 'turnId', w.turn_id, 'workflowId', w.workflow_id, 'undoes', true) order by d.ordinal)
+           filter (where w.ended_at is null))[1] as open
+       from holdfast.detached d join holdfast.turn w using (turn_id) join holdfast.ledger_entry u on u.turn_id = w.turn_id and u.kind = 'effect'
+       where d.key = e.key and d.kind = 'compensation') undoing
+     where e.key = $1 and e.kind = 'effect'`,
     [key],
   );
-  const row = rows[0];
-  if (row === undefined || row.kind !== 'effect') return 'unknown_entry';
-  if (row.undone) return 'already_undone';
-  return row.done ? row : 'not_done';
+  return rows[0] ?? null;
 }
 
 /** Creates the turn that undoes an effect, with that one effect as its only step, under the owner's root turn (D29). */
@@ -96,10 +98,11 @@ export async function doneEffects(db: Db, turnId: string): Promise<{ key: string
   return rows;
 }
 
-/** What a compensation undoes, and how its one effect ended. */
-export async function compensationEnd(db: Db, turnId: string): Promise<{ key: string; state: string; outcome: string | null; name: string; externalId: string | null; undone: string; undoneId: string | null; reason: string | null }> {
-  const { rows } = await db.query<Awaited<ReturnType<typeof compensationEnd>>>(
-    `select e.key, e.state, e.outcome, e.name, e.external_id as "externalId", a.name as undone, a.external_id as "undoneId", e.reason
+/** What a compensation undoes, and how its one effect stands. */
+export async function compensationEnd(db: Db, turnId: string): Promise<UndoEnd & { key: string }> {
+  const { rows } = await db.query<UndoEnd & { key: string }>(
+    `select e.key, e.state, e.outcome, e.name, e.external_id as "externalId", a.name as undone, a.external_id as "undoneId", e.reason,
+       (select p.state from holdfast.proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1) as proposal
      from holdfast.detached d join holdfast.ledger_entry a on a.key = d.key join holdfast.ledger_entry e on e.turn_id = d.turn_id where d.turn_id = $1 and e.kind = 'effect'`,
     [turnId],
   );

@@ -1,24 +1,26 @@
 import type { AgentDefinition } from '../../contracts/definition.js';
 import type { DetachedRef } from '../../contracts/steps.js';
 import type { FinalStatus } from '../../contracts/turn.js';
-import { NeedsMigration } from '../../domain/failure.js';
+import { NeedsMigration, clampMessage } from '../../domain/failure.js';
 import { effectOf } from '../../domain/effect-of.js';
+import { undoRefusalText } from '../../domain/undo-refusal.js';
 import { loadDefinition } from '../definition.js';
+import { addEvidence } from '../ledger/reconcile.js';
 import type { Db } from '../pool.js';
 import { beginCompensation } from './begin-compensation.js';
 import { doneEffects } from './compensation.js';
 
-/** Begins to undo what a turn has done, where the policy says so for this end (D29). Answers the keys of the effects that are being undone. */
-export async function undoByPolicy(db: Db, turnId: string, status: FinalStatus): Promise<string[]> {
+/** Begins to undo what a turn has done, where the policy says so for this end (D29). Why it cannot begin is kept with the effect. */
+export async function undoByPolicy(db: Db, turnId: string, status: FinalStatus): Promise<void> {
   const definition = await pinnedBy(db, turnId);
-  if (definition === null || !definition.effects.some((effect) => effect.compensatedBy !== null)) return [];
+  if (definition === null || !definition.effects.some((effect) => effect.compensatedBy !== null)) return;
   const wanted = (name: string): boolean => effectOf(definition, effectOf(definition, name)?.compensatedBy ?? '')?.compensates?.automatic.includes(status) === true;
-  const undone: string[] = [];
   for (const { key } of (await doneEffects(db, turnId)).filter(({ name }) => wanted(name))) {
     const begun = await beginCompensation(db, { key, by: null, reason: `the turn ended as ${status}` });
-    if (begun.kind === 'begun') undone.push(key);
+    if (begun.kind === 'refused') {
+      await addEvidence(db, { key, by: 'policy', found: null, note: clampMessage(`Undoing it could not begin. ${undoRefusalText(begun.code, begun.detail)}`) });
+    }
   }
-  return undone;
 }
 
 /** Null where this build cannot read it: then it cannot know what undoes what, and a person may ask for it after a migration (D34). */

@@ -11,11 +11,14 @@ import type { Db, Pool } from '../pool.js';
 import { loadTurnContext } from './context.js';
 import type { TurnContext } from './context.js';
 
+/** What a turn without a model says about its end: how it ended, and why when it did not complete. */
+type EndWords = (status: FinalStatus, why: string | null) => string;
+
 /**
  * Ends a turn in one transaction: messages, memory and outcome change together or not at all. Keyed by the turn: a repeat answers
- * what was stored and changes nothing. `answer`: the text of a completed turn without a model. A cancel that was acknowledged before wins over any other end (D31).
+ * what was stored and changes nothing. `words`: the response of a turn without a model. A cancel that was acknowledged before wins over any other end (D31).
  */
-export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, reason: string | null, answer: string | null = null): Promise<FinalStatus> {
+export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, reason: string | null, words: EndWords | null = null): Promise<FinalStatus> {
   for (const child of await openChildren(pool, turnId)) await endTurn(pool, child, 'cancelled', 'the turn that asked for it has ended');
   return inTransaction(pool, async (db) => {
     const open = await lockOpenTurn(db, turnId);
@@ -24,8 +27,8 @@ export async function endTurn(pool: Pool, turnId: string, asked: FinalStatus, re
     const why = status === 'completed' ? null : open.cancelRequested ? open.reason : (reason ?? open.reason);
     await cancelPending(db, turnId);
     const context = await loadTurnContext(db, turnId, { priorLimit: 0, fromStep: 0, workItems: 0 });
-    const undoing = status === 'completed' ? [] : await undoByPolicy(db, turnId, status);
-    const text = status === 'completed' ? (answer ?? finalText(context.records)) : closingText(status, why, await toldEffects(db, turnId, undoing));
+    if (status !== 'completed') await undoByPolicy(db, turnId, status);
+    const text = words?.(status, why) ?? (status === 'completed' ? finalText(context.records) : closingText(status, why, await toldEffects(db, turnId)));
     if (context.definitionDigest !== null) await appendMessages(db, context, transcript(context, status, text));
     await db.query(`update holdfast.work_history set state = $2 where turn_id = $1 and state = 'provisional'`, [turnId, status === 'completed' ? 'committed' : 'quarantine']);
     await db.query(`update holdfast.turn set status = $2, text = $3, reason = $4, ended_at = now() where turn_id = $1`, [turnId, status, text, why]);
@@ -65,8 +68,11 @@ async function cancelPending(db: Db, turnId: string): Promise<void> {
   );
 }
 
-/** Effects of the turn and of every turn that its children opened, in the order of the ledger: all of them are told (D28). */
-async function toldEffects(db: Db, turnId: string, undoing: string[]): Promise<ToldEffect[]> {
+/**
+ * Effects of the turn and of every turn that its children opened, in the order of the ledger: all of them are told, and what has become of undoing
+ * them, whoever began that (D28, D29).
+ */
+async function toldEffects(db: Db, turnId: string): Promise<ToldEffect[]> {
   const { rows } = await db.query<ToldEffect>(
     `with recursive tree (turn_id, root_turn_id) as (
        select turn_id, root_turn_id from holdfast.turn where turn_id = $1
@@ -74,10 +80,15 @@ async function toldEffects(db: Db, turnId: string, undoing: string[]): Promise<T
        select c.turn_id, c.root_turn_id from tree join holdfast.turn c on c.root_turn_id = tree.root_turn_id and c.root_turn_id <> c.turn_id
          join holdfast.ledger_entry opener on opener.key = c.parent_key and opener.turn_id = tree.turn_id
      )
-     select e.key = any($2) as undoing, e.name, e.state, e.outcome, e.external_id as "externalId",
+     select case when undoing.done then 'undone' when undoing.open then 'undoing' when undoing.unknown then 'unknown' end as undo, e.name, e.state, e.outcome, e.external_id as "externalId",
        (select p.state from holdfast.proposal p where p.key = e.key and p.state in ('rejected', 'expired') order by p.version desc limit 1) as proposal
-     from tree join holdfast.ledger_entry e using (turn_id) join holdfast.turn o using (turn_id) where e.kind = 'effect' order by o.ordinal, e.step, e.idx`,
-    [turnId, undoing],
+     from tree join holdfast.ledger_entry e using (turn_id) join holdfast.turn o using (turn_id) cross join lateral (
+       select bool_or(u.state = 'succeeded' or (u.state = 'reconciled' and u.outcome = 'succeeded')) as done, bool_or(w.ended_at is null) as open,
+         bool_or(u.state in ('dispatched', 'unknown')) as unknown
+       from holdfast.detached d join holdfast.turn w on w.turn_id = d.turn_id join holdfast.ledger_entry u on u.turn_id = w.turn_id and u.kind = 'effect'
+       where d.key = e.key and d.kind = 'compensation') undoing
+     where e.kind = 'effect' order by o.ordinal, e.step, e.idx`,
+    [turnId],
   );
   return rows;
 }

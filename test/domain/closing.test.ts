@@ -4,7 +4,7 @@ import type { FinalStatus } from '../../contracts/turn.js';
 import { closingText } from '../../domain/closing.js';
 import type { ToldEffect } from '../../domain/closing.js';
 
-const effect = (state: LedgerState, change: Partial<ToldEffect> = {}): ToldEffect => ({ name: 'reserve', state, outcome: null, externalId: null, proposal: null, ...change });
+const effect = (state: LedgerState, change: Partial<ToldEffect> = {}): ToldEffect => ({ name: 'reserve', state, outcome: null, externalId: null, proposal: null, undo: null, ...change });
 
 describe('the response of a turn that did not complete', () => {
   it.each<[FinalStatus, string | null, string]>([

@@ -14,7 +14,7 @@ const GROUPS: Record<string, string[]> = {
   'a slash': ['a/b', 'a%2Fb', 'a%252Fb', 'a%2fb', 'a//b', '/a/b', 'a\\b'],
   'a space': ['a b', 'a%20b', 'a+b', ' a b', 'a b ', 'a\tb', 'a\nb'],
   'case and plain signs': ['A', 'a', 'a.', '.', '..', '%', '%%', '%E0%A4', "'", '"; drop table turn; --', 'a?b#c'],
-  'a prefix of ours': ['holdfast/main/a', 'main/a', 'reconcile/all', '~', '%7E', `~${sha256Hex(`${LONG}1`)}`, `%7E${sha256Hex(`${LONG}1`)}`],
+  'a prefix of ours': ['holdfast/main/a', 'main/a', 'reconcile/all', 'a~', '%7E', `%7E${sha256Hex(`${LONG}1`)}`],
   'other scripts': ['안녕', '안녕'.normalize('NFD'), 'é', 'é'.normalize('NFD'), '👨‍👩‍👧', '👨👩👧', '\u202Ea', '\uFEFFa'],
   'its length': [`${LONG}1`, `${LONG}2`, 'x'.repeat(186), 'x'.repeat(187), 'x'.repeat(500), `${'x'.repeat(499)}y`],
 };
@@ -75,7 +75,7 @@ describe('thread ids', () => {
     expect(model.violations).toEqual([]);
   });
 
-  it.each([['empty', ''], ['longer than 500', 'x'.repeat(501)], ['with NUL', 'a\0b'], ['with half a character', 'a\ud83d']])('I11, D2: one that is %s is refused by name and starts nothing', async (_what, threadId) => {
+  it.each([['empty', ''], ['longer than 500', 'x'.repeat(501)], ['with NUL', 'a\0b'], ['with half a character', 'a\ud83d'], ['of Holdfast itself', '~undo 1 t.1.0']])('I11, D2: one that is %s is refused by name and starts nothing', async (_what, threadId) => {
     const before = (await engine.client.turns({})).length;
     await expect(engine.client.submit({ agent: 'main', threadId, text: 'hi', as: 'tester' })).rejects.toMatchObject({ code: 'invalid_input' });
     expect((await engine.client.turns({})).length).toBe(before);
