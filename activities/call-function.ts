@@ -8,6 +8,7 @@ import { finishCall, notePhysicalCall } from '../store/ledger/finish-call.js';
 import { callSignal } from './beat.js';
 import type { ChildCall } from './child-call.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 
 /** Calls a function child. Its result is stored under the key; a repeat returns it instead of calling again (D12). */
 export async function callFunction(deps: ActivityDeps, call: ChildCall<FunctionChild>, timeoutMs: number): Promise<void> {
@@ -17,7 +18,7 @@ export async function callFunction(deps: ActivityDeps, call: ChildCall<FunctionC
   if (claimed.kind === 'stored') return;
   const result = await run(deps, call, timeoutMs, physicalCallId);
   await deps.probe('after_effect', key);
-  await finishCall(deps.pool, { key, generation: claimed.generation, physicalCallId, state: 'succeeded', result, reason: null, inputTokens: 0, outputTokens: 0, costMicros: 0 });
+  await insist(() => finishCall(deps.pool, { key, generation: claimed.generation, physicalCallId, state: 'succeeded', result, reason: null, inputTokens: 0, outputTokens: 0, costMicros: 0 }));
 }
 
 async function run(deps: ActivityDeps, call: ChildCall<FunctionChild>, timeoutMs: number, physicalCallId: string): Promise<Json> {
