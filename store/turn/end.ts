@@ -46,7 +46,7 @@ async function openChildren(db: Db, turnId: string): Promise<string[]> {
 
 async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatus | null; cancelRequested: boolean; reason: string | null }> {
   const { rows } = await db.query<{ ended: boolean; status: FinalStatus; cancelled: boolean; reason: string | null }>(
-    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from holdfast.turn where turn_id = $1 for update`,
+    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from holdfast.turn where turn_id = $1 for no key update`,
     [turnId],
   );
   const row = rows[0];
