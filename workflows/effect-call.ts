@@ -180,8 +180,8 @@ async function holdOff(session: Session, turn: TurnProgress, ms: number): Promis
 async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress): Promise<boolean> {
   call.unsent += 1;
   if (turn.cancelled || call.unsent >= MAX_UNSENT) {
-    const reason = turn.cancelled ? 'It was cancelled before anything was sent.' : `The target could not be reached in ${call.unsent} tries; nothing was sent.`;
-    const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
+    const why = turn.cancelled ? { reason: 'It was cancelled before anything was sent.' } : { tries: call.unsent };
+    const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, ...why }));
     return !settled && !turn.cancelled && waitForSettlement(session, turn, call, UNREACHABLE_LOOK_MS);
   }
   await holdOff(session, turn, UNSENT_WAIT_MS[call.unsent - 1] ?? 0);

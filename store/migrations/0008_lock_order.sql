@@ -60,3 +60,7 @@ begin
   end if;
 end $$;
 alter function budget_check(budget, ledger_entry, boolean) set search_path = holdfast, pg_temp;
+
+-- Whether every physical call of an effect, if there was one, is proven to have had none (D10).
+create function had_no_effect(entry_key text) returns boolean language sql stable set search_path = holdfast, pg_temp
+as $$ select not exists (select from physical_call where key = entry_key and outcome in ('open', 'uncertain', 'succeeded')) $$;
