@@ -26,6 +26,10 @@ export async function runEffect(session: Session, turn: TurnProgress, call: Call
   await performUntilSettled(session, turn, call, scope);
 }
 
+/** Where a call goes on: what was sent in an earlier run is looked up before anything else (D13). */
+const AFTER_PROPOSE = { proposed: 'approval', approved: 'perform', begun: 'open' } as const;
+
+/** True when the call goes on from its `phase`, false when it is settled. */
 async function propose(session: Session, call: CallProgress, scope: CancellationScope): Promise<boolean> {
   const { key, name } = call.ref;
   try {
@@ -34,9 +38,9 @@ async function propose(session: Session, call: CallProgress, scope: Cancellation
       seen = session.definitions;
       const result = await withDefinition(session, key, () => session.activity(() => scope.run(() => reading(`proposal for ${name}`).propose({ key }))));
       if (result.kind === 'refused') return false;
-      call.proposal = result.proposal;
+      call.proposal = result.kind === 'proposed' ? result.proposal : null;
+      call.phase = AFTER_PROPOSE[result.kind];
     }
-    call.phase = 'approval';
     return true;
   } catch (error) {
     if (error instanceof Rollover) throw error;
