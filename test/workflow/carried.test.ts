@@ -26,14 +26,16 @@ function carriedByFirstBuild({ turnId, approvals: [approval] }: TurnView): objec
   };
 }
 
-it('D1, D34: a run goes on from what the first build carried over: the turn that waited is decided, done once and completed', async () => {
+it.each([
+  { decision: 'approve', result: 'approved', state: 'succeeded', done: 1 }, { decision: 'reject', result: 'rejected', state: 'cancelled', done: 0 },
+] as const)('D1, D34: a run goes on from what the first build carried over: the turn that waited is $result, done $done times and completed', async ({ decision, result, state, done }) => {
   const threadId = uniqueName('older');
   const { turnId } = await rig.engine.client.submit({ agent: 'desk', threadId, text: JSON.stringify({ asks: [{ args: { date: '2026-12-24', people: 10 } }] }), as: 'tester' });
   const waiting = await rig.engine.until(turnId, 'waiting_approval');
   await rig.engine.temporal.workflow.getHandle(waiting.workflowId).terminate('the older build carried it on');
   await rig.engine.temporal.workflow.start('conversation', { workflowId: waiting.workflowId, taskQueue: rig.engine.taskQueue, args: [{ agent: 'desk', threadId, carried: carriedByFirstBuild(waiting) }] });
-  expect(await rig.decide(only(waiting), 'approve')).toMatchObject({ result: 'approved' });
+  expect(await rig.decide(only(waiting), decision)).toMatchObject({ result });
   const after = await rig.engine.until(turnId, 'completed');
-  expect(after).toMatchObject({ effects: [{ state: 'succeeded' }] });
-  expect(await rig.done(after)).toHaveLength(1);
+  expect(after).toMatchObject({ effects: [{ state }] });
+  expect(await rig.done(after)).toHaveLength(done);
 });
