@@ -7,6 +7,7 @@ import { budgetBusy, budgetHit, closeBudget } from '../store/turn/budget.js';
 import type { BudgetHit } from '../store/turn/budget.js';
 import { pauseInCall } from './beat.js';
 import type { ActivityDeps } from './deps.js';
+import { insist } from './insist.js';
 
 /** Waits between tries while calls that run now may still use up the budget, in milliseconds. */
 const FIRST_WAIT_MS = 50;
@@ -27,7 +28,7 @@ export async function claimPaid(deps: ActivityDeps, claim: Omit<CallClaim, 'rese
     } catch (error) {
       const hit = budgetHit(error);
       if (hit !== null) {
-        await closeBudget(deps.pool, hit);
+        await insist(() => closeBudget(deps.pool, hit));
         return { kind: 'over_budget', ...hit };
       }
       if (!budgetBusy(error)) throw error;

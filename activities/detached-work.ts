@@ -19,6 +19,8 @@ export async function beginWork(deps: ActivityDeps, input: { key: string }): Pro
   const ref: DetachedRef = {
     agent, threadId, turnId: turnIdOf(agent, threadId, input.key, sha256Hex), workflowId: workflowIdOf(agent, threadId, sha256Hex), undoes: false,
   };
+  // What a budget refuses is refused before its work exists: the call and its work must not tell different things (D33).
+  await claimCall(deps.pool, claimOf(input.key, { ...call, name: call.child.name }));
   const begun = await createWork(deps.pool, {
     key: input.key, ref, definitionDigest: call.child.digest, text: call.text, inputDigest: digestOf({ text: call.text }), maxLifeMs: detached.maxLifeMs,
   });

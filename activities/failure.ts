@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CallError, NEEDS_MIGRATION, NeedsMigration, clampMessage } from '../domain/failure.js';
+import { budgetHit, budgetText } from '../store/turn/budget.js';
 import type { ActivityLog } from './deps.js';
 
 /**
@@ -11,6 +12,8 @@ const TERMINAL_SQL = /^(22|23|HF)/;
 const LOST_CONNECTION = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 /** SQLSTATEs of a server that is going, coming or full. */
 const SERVER_AWAY = /^(08|57P0|53300)/;
+/** SQLSTATEs of a transaction that was rolled back for others. */
+const UNDONE = /^40(001|P01)$/;
 const TRANSIENT_NET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
@@ -30,6 +33,8 @@ export function toFailure(error: unknown): Error {
     });
   }
   if (error instanceof DOMException && error.name === 'TimeoutError') return ApplicationFailure.create({ type: 'retryable', message: 'the call did not end within its time limit' });
+  const hit = budgetHit(error);
+  if (hit !== null) return ApplicationFailure.create({ type: 'terminal', message: budgetText(hit), nonRetryable: true });
   const code = codeOf(error);
   const message = clampMessage(error instanceof Error ? error.message : String(error));
   const fromSql = code !== null && /^[0-9A-Z]{5}$/.test(code);
@@ -42,6 +47,11 @@ export function isStoreAway(error: unknown): boolean {
   if (error instanceof CallError || !(error instanceof Error)) return false;
   const code = codeOf(error) ?? '';
   return SERVER_AWAY.test(code) || TRANSIENT_NET.has(code) || LOST_CONNECTION.test(error.message);
+}
+
+/** PostgreSQL undid the whole transaction for the sake of others (a deadlock, a serialization failure): the same statement may be made again at once. */
+export function isUndone(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof CallError) && UNDONE.test(codeOf(error) ?? '');
 }
 
 function codeOf(error: unknown): string | null {

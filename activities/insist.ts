@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../store/pool.js';
-import { isStoreAway } from './failure.js';
+import { isStoreAway, isUndone } from './failure.js';
 
 /** How long a step waits for a PostgreSQL that is away, and the waits between its tries, in milliseconds (D35). */
 const PATIENCE_MS = 30_000;
@@ -9,7 +9,7 @@ const LAST_WAIT_MS = 1000;
 
 /**
  * Keeps what only this worker knows: the answer of the outside world, which a lost step would have to look up, send again or give to a person
- * (D13). While PostgreSQL is away `work` is tried again, for 30 s; it must change nothing when it has been done before.
+ * (D13). While PostgreSQL is away, or has undone it for the sake of others, `work` is tried again, for 30 s; it must change nothing when it has been done before.
  */
 export async function insist<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
@@ -17,7 +17,7 @@ export async function insist<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isStoreAway(error) || performance.now() + waitMs > until) throw error;
+      if (!(isStoreAway(error) || isUndone(error)) || performance.now() + waitMs > until) throw error;
     }
     await delay(waitMs);
   }

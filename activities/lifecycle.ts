@@ -3,10 +3,12 @@ import { cancelSignalSchema, settleSignalSchema } from '../contracts/signals.js'
 import type { CancelAnswer, CancelInput, ConversationRef, EndTurn, OpenedTurn, SettleAnswer, SettleInput } from '../contracts/steps.js';
 import type { FinalStatus, TurnStatus } from '../contracts/turn.js';
 import { clampMessage } from '../domain/failure.js';
+import { givenUp } from '../domain/recovery.js';
 import { workflowIdOf } from '../domain/keys.js';
 import { sha256Hex } from '../store/hash.js';
 import { failCall } from '../store/ledger/finish-call.js';
 import { giveUpUnsent, refuseEffect } from '../store/ledger/reconcile.js';
+import { recoveryFacts } from '../store/ledger/recovery-facts.js';
 import { settleEntry } from '../store/ledger/settle.js';
 import { recordRefusal } from '../store/refusal.js';
 import { openBudget } from '../store/turn/budget.js';
@@ -86,9 +88,10 @@ export async function giveUpCall(deps: ActivityDeps, input: { key: string; reaso
   await failCall(deps.pool, input.key, clampMessage(input.reason));
 }
 
-/** Gives up an effect of which no byte ever left. */
-export async function giveUpEffect(deps: ActivityDeps, input: { key: string; reason: string }): Promise<{ settled: boolean }> {
-  await refuseEffect(deps.pool, input.key, clampMessage(input.reason));
-  return { settled: await giveUpUnsent(deps.pool, input.key, clampMessage(input.reason)) };
+/** Gives up an effect of which no byte ever left: for a reason, or because of so many tries, of which the ledger knows the last one. */
+export async function giveUpEffect(deps: ActivityDeps, input: { key: string } & ({ reason: string } | { tries: number })): Promise<{ settled: boolean }> {
+  const reason = clampMessage('reason' in input ? input.reason : givenUp(input.tries, (await recoveryFacts(deps.pool, input.key)).lastNote));
+  await refuseEffect(deps.pool, input.key, reason);
+  return { settled: await giveUpUnsent(deps.pool, input.key, reason) };
 }
 

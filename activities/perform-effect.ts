@@ -11,7 +11,7 @@ import { claimEffect } from '../store/ledger/claim-effect.js';
 import type { EffectClaim, EffectClaimed } from '../store/ledger/claim-effect.js';
 import { giveUpUnsent, hasHadNoEffect, refuseEffect } from '../store/ledger/reconcile.js';
 import { recordEffect } from '../store/ledger/record-effect.js';
-import { budgetHit, closeBudget } from '../store/turn/budget.js';
+import { budgetHit, refuseOverBudget } from '../store/turn/budget.js';
 import type { BudgetHit } from '../store/turn/budget.js';
 import { loadCall } from '../store/turn/context.js';
 import { callSignal } from './beat.js';
@@ -64,8 +64,7 @@ async function claimWithinBudget(deps: ActivityDeps, claim: EffectClaim): Promis
   } catch (error) {
     const hit = budgetHit(error);
     if (hit === null) throw error;
-    await refuseEffect(deps.pool, claim.key, `The budget is used up: ${hit.limit}.`);
-    await closeBudget(deps.pool, hit);
+    await insist(() => refuseOverBudget(deps.pool, claim.key, hit));
     return { kind: 'over_budget', ...hit };
   }
 }

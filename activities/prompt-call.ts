@@ -6,6 +6,7 @@ import { costOf } from '../domain/price.js';
 import { isBlank, storable } from '../domain/text.js';
 import type { CallClaim } from '../store/ledger/claim-call.js';
 import { finishCall, notePhysicalCall } from '../store/ledger/finish-call.js';
+import { budgetText } from '../store/turn/budget.js';
 import { loadCall } from '../store/turn/context.js';
 import { cancelSignal } from './beat.js';
 import { claimPaid } from './claim-paid.js';
@@ -26,7 +27,7 @@ export async function promptCall(deps: ActivityDeps, claim: Omit<CallClaim, 'phy
   const physicalCallId = randomUUID();
   const request = { agent: agent.name, system: agent.instructions, messages: [{ role: 'user' as const, text: isBlank(text) ? '(no text)' : text }], tools: [] };
   const claimed = await claimPaid(deps, { ...claim, physicalCallId }, { model: agent.model, request, hasBudget });
-  if (claimed.kind === 'over_budget') throw new CallError('terminal', `The budget is used up: ${claimed.limit}.`);
+  if (claimed.kind === 'over_budget') throw new CallError('terminal', budgetText(claimed));
   if (claimed.kind === 'stored') return claimed.state === 'succeeded' ? { state: 'succeeded', text: String(claimed.result) } : { state: 'failed' };
   const reply = await generate(deps, agent, request, claim.timeoutMs, physicalCallId);
   await deps.probe('after_model', claim.key);

@@ -18,14 +18,18 @@ import type { ActivityDeps } from './deps.js';
 /** Limit of a preview, in milliseconds. */
 const PREVIEW_TIMEOUT_MS = 10_000;
 
-/** Freezes an effect as version 1 of a proposal: what is stored here is what is shown and what will run (D21). A repeat finds the newest version. */
+/**
+ * Freezes an effect as version 1 of a proposal: what is stored here is what is shown and what will run (D21). A repeat finds the newest version, or
+ * what has become of it: a run that takes the turn up after another one was ended from outside asks for no second approval (D13).
+ */
 export async function propose(deps: ActivityDeps, input: { key: string }): Promise<ProposeResult> {
   const call = await loadCall(deps.pool, input.key);
   if (call === null) throw new Error(`effect ${input.key} is not stored`);
-  // A migration has closed it: its result is stored (D34).
+  if (call.state === 'dispatched' || call.state === 'unknown') return { kind: 'begun' };
+  // It was rejected, or a migration has closed it: its result is stored (D34).
   if (call.state !== 'pending') return { kind: 'refused' };
   const made = await loadProposal(deps.pool, approvalIdOf(input.key), false);
-  if (made !== null) return { kind: 'proposed', proposal: toProposalRef(made) };
+  if (made !== null) return made.state === 'approved' ? { kind: 'approved' } : { kind: 'proposed', proposal: toProposalRef(made) };
   const { definitionDigest } = call;
   const context = await loadTurnContext(deps.pool, call.turnId, { priorLimit: 0, fromStep: call.step, workItems: 0 });
   const effect = effectOf(await deps.definition(definitionDigest), call.name);

@@ -2,7 +2,7 @@ import type { EffectDefinition } from '../contracts/effect.js';
 import type { ReconcileResult } from '../contracts/steps.js';
 import { effectOf } from '../domain/effect-of.js';
 import { clampMessage } from '../domain/failure.js';
-import { decideRecovery } from '../domain/recovery.js';
+import { decideRecovery, givenUp } from '../domain/recovery.js';
 import type { RecoveryDecision } from '../domain/recovery.js';
 import { capabilitiesOf } from '../effects/capabilities.js';
 import type { EffectAdapter, LookupResult } from '../effects/types.js';
@@ -116,6 +116,6 @@ async function redispatch(deps: ActivityDeps, row: RecoveryRow, decision: Extrac
   // An absence that is authoritative and settled proves that what was sent so far had no effect; otherwise the earlier calls stay uncertain.
   if (decision.basis === 'absent') await markAbsent(deps.pool, row.key, row.generation);
   if (row.dispatches < MAX_DISPATCHES) return { kind: 'redispatch', generation: row.generation, afterMs: decision.afterMs, beforeMs: decision.beforeMs };
-  await giveUpUnsent(deps.pool, row.key, `${row.dispatches} calls were made without success; the last one: ${row.lastNote ?? 'no answer'}`);
+  await giveUpUnsent(deps.pool, row.key, givenUp(row.dispatches, row.lastNote));
   return decision.basis === 'absent' ? { kind: 'settled' } : { kind: 'unknown', lookAgainMs };
 }

@@ -10,6 +10,7 @@ import { compileOtherChild } from './compile-child.js';
 import { compileEffect } from './compile-effect.js';
 import { compensationOf } from './compensation.js';
 import { apiKeyEnvOf } from './secrets.js';
+import { summarisedChildren } from './summarised.js';
 
 /** Agents as they are stored and pinned by turns (D34). `current` maps each agent to the digest that its new turns pin. */
 export interface CompiledAgents {
@@ -94,12 +95,9 @@ function compileBudget(budget: AgentConfig['budget']): BudgetPolicy | null {
 
 /** Null when nothing of this agent is ever summarised (W6). */
 function compileSummary(agent: AgentConfig, work: HoldfastConfig['work_memory'], digestOf: (name: string) => string): SummaryPolicy | null {
-  const policy = Object.fromEntries(agent.children.flatMap((child) => {
-    const evidence = child === work.summary_agent ? undefined : work.policy[child];
-    return evidence === undefined || evidence === 'none' ? [] : [[child, evidence]];
-  }));
-  if (!work.enabled || Object.keys(policy).length === 0) return null;
-  return { agent: work.summary_agent, digest: digestOf(work.summary_agent), timing: work.timing, policy };
+  const summarised = summarisedChildren(agent.children, work);
+  if (summarised.length === 0) return null;
+  return { agent: work.summary_agent, digest: digestOf(work.summary_agent), timing: work.timing, policy: Object.fromEntries(summarised) };
 }
 
 function must<T>(value: T | undefined, name: string): T {

@@ -87,8 +87,12 @@ export interface ProposalRef {
   expiresAt: number;
 }
 
-/** The preview of a proposal could not be made, or the arguments no longer pass: nothing is shown, nothing runs. */
-export type ProposeResult = { kind: 'proposed'; proposal: ProposalRef } | { kind: 'refused' };
+/**
+ * How an effect that asks for approval stands. `proposed`: it waits for its decision. `approved`: it was decided in an earlier run, and nothing was
+ * sent yet. `begun`: it was sent in an earlier run and its outcome is open, so look before anything else (D13). `refused`: it is settled, for
+ * instance because its preview could not be made; nothing is shown, nothing runs.
+ */
+export type ProposeResult = { kind: 'proposed'; proposal: ProposalRef } | { kind: 'approved' } | { kind: 'begun' } | { kind: 'refused' };
 
 /**
  * Outcome of one try to perform an effect. `settled`: the entry is in a final state. `no_permit`: nothing was begun, as many calls as may run are

@@ -116,3 +116,8 @@ function goesOnForMs({ callEnded, goesOnUntilMs, nowMs }: RecoveryFacts): number
 function backoffMs(dispatches: number): number {
   return dispatches <= 1 ? 0 : Math.min(1000 * 2 ** (dispatches - 2), MAX_BACKOFF_MS);
 }
+
+/** Why an effect was given up of which no try had an effect (D10, D35). `lastNote`: how the last one ended, where that is known. */
+export function givenUp(tries: number, lastNote: string | null): string {
+  return `It was given up after ${tries} ${tries === 1 ? 'try' : 'tries'}, of which none had an effect. The last one: ${lastNote ?? 'it failed before anything was sent'}`;
+}

@@ -2,11 +2,11 @@ import { ApplicationFailure, CancellationScope, allHandlersFinished, condition, 
 import { conversationOf, isOwnThread, mayRunUnder } from '../domain/keys.js';
 import type { ConversationRef } from '../contracts/steps.js';
 import { store } from './activities.js';
+import type { CarriedState } from './carried.js';
 import { openTurn } from './definition.js';
 import { registerHandlers } from './handlers.js';
 import type { ConversationStart } from './messages.js';
 import { Rollover, Session } from './session.js';
-import type { Carried } from './session.js';
 import { runTurn } from './turn.js';
 
 /** A run waits this long for the next input before it completes, so that a sender rarely meets a run that is just ending (D3). */
@@ -14,7 +14,7 @@ const LINGER_MS = 3000;
 
 /** One conversation: handles the turns that wait, in the order of their acceptance, then completes (D1). */
 export async function conversation(start?: ConversationStart): Promise<void> {
-  const session = new Session(refOf(start), (start?.carried as Carried | undefined) ?? null);
+  const session = new Session(refOf(start), (start?.carried as CarriedState | undefined) ?? null);
   let scope = new CancellationScope();
   registerHandlers(session, () => scope.cancel());
   // A cancel from the Temporal UI cancels the running turn and what waits behind it, and then the run ends by itself.

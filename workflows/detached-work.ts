@@ -3,12 +3,13 @@ import type { CancellationScope } from '@temporalio/workflow';
 import type { DetachedRef } from '../contracts/steps.js';
 import { store } from './activities.js';
 import { withDefinition } from './definition.js';
-import type { Carried, Session, TurnProgress } from './session.js';
+import type { CarriedState } from './carried.js';
+import type { Session, TurnProgress } from './session.js';
 import { runSingleTurn } from './single-turn.js';
 import { newCall, runCalls, runTurn } from './turn.js';
 
 /** A turn that outlives the one that began it: detached work (D30), or an effect that undoes another one (D29). */
-export async function detachedWork(ref: DetachedRef, carried?: Carried): Promise<void> {
+export async function detachedWork(ref: DetachedRef, carried?: CarriedState): Promise<void> {
   await runSingleTurn({
     ref, carried: carried ?? null, cancelReason: 'cancelled from Temporal', run: ref.undoes ? undo : runTurn,
     again: (kept) => continueAsNew<typeof detachedWork>(ref, kept),

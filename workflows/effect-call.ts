@@ -29,6 +29,10 @@ export async function runEffect(session: Session, turn: TurnProgress, call: Call
   await performUntilSettled(session, turn, call, scope);
 }
 
+/** Where a call goes on: what was sent in an earlier run is looked up before anything else (D13). */
+const AFTER_PROPOSE = { proposed: 'approval', approved: 'perform', begun: 'open' } as const;
+
+/** True when the call goes on from its `phase`, false when it is settled. */
 async function propose(session: Session, call: CallProgress, scope: CancellationScope): Promise<boolean> {
   const { key, name } = call.ref;
   try {
@@ -37,9 +41,9 @@ async function propose(session: Session, call: CallProgress, scope: Cancellation
       seen = session.definitions;
       const result = await withDefinition(session, key, () => session.activity(() => scope.run(() => reading(`proposal for ${name}`).propose({ key }))));
       if (result.kind === 'refused') return false;
-      call.proposal = result.proposal;
+      call.proposal = result.kind === 'proposed' ? result.proposal : null;
+      call.phase = AFTER_PROPOSE[result.kind];
     }
-    call.phase = 'approval';
     return true;
   } catch (error) {
     if (error instanceof Rollover) throw error;
@@ -83,7 +87,7 @@ async function performUntilSettled(session: Session, turn: TurnProgress, call: C
       retryAfterMs = outcome.kind === 'no_permit' ? 0 : outcome.retryAfterMs;
       call.phase = 'open';
       if (outcome.kind === 'not_sent' && !(await mayTryAgain(session, turn, call))) return;
-      if (outcome.kind === 'no_permit' && !turn.cancelled && !(await giveUp(session, turn, call, noPermit(call)))) return;
+      if (outcome.kind === 'no_permit' && !turn.cancelled && !(await giveUp(session, turn, call, { reason: noPermit(call) }))) return;
     }
     const next = await reconcile(session, call.ref.key);
     if (next.kind === 'settled' || !(await follow(session, turn, call, retryAfter(next, retryAfterMs)))) return;
@@ -194,15 +198,15 @@ async function holdOff(session: Session, turn: TurnProgress, ms: number): Promis
 async function mayTryAgain(session: Session, turn: TurnProgress, call: CallProgress): Promise<boolean> {
   call.unsent += 1;
   if (turn.cancelled || call.unsent >= MAX_UNSENT) {
-    const reason = turn.cancelled ? 'It was cancelled before anything was sent.' : `The target could not be reached in ${call.unsent} tries; nothing was sent.`;
-    return giveUp(session, turn, call, reason);
+    const why = turn.cancelled ? { reason: 'It was cancelled before anything was sent.' } : { tries: call.unsent };
+    return giveUp(session, turn, call, why);
   }
   await holdOff(session, turn, UNSENT_WAIT_MS[call.unsent - 1] ?? 0);
   return true;
 }
 
 /** False when it ends here. What an earlier try may have done is no matter of giving up: a person is asked (D13, D16). */
-async function giveUp(session: Session, turn: TurnProgress, call: CallProgress, reason: string): Promise<boolean> {
-  const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, reason }));
+async function giveUp(session: Session, turn: TurnProgress, call: CallProgress, why: { reason: string } | { tries: number }): Promise<boolean> {
+  const { settled } = await session.activity(() => store.giveUpEffect({ key: call.ref.key, ...why }));
   return !settled && !turn.cancelled && waitForSettlement(session, turn, call, UNREACHABLE_LOOK_MS);
 }

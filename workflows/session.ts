@@ -5,6 +5,8 @@ import type { TurnStatus } from '../contracts/turn.js';
 import { LOOP_START } from '../domain/turn-loop.js';
 import type { LoopState } from '../domain/turn-loop.js';
 import { store } from './activities.js';
+import { readCarried } from './carried.js';
+import type { CarriedState } from './carried.js';
 
 /** One call of the current reply and how far it has come; enough to go on from in a new run (D1). */
 export interface CallProgress {
@@ -16,8 +18,8 @@ export interface CallProgress {
   /** Nothing is sent again after this time (D13). */
   beforeMs: number | null;
   unsent: number;
-  /** While it waits for a permit: when it no longer does (D27), milliseconds since the epoch. Absent in runs of older builds. */
-  permitUntilMs?: number | null;
+  /** While it waits for a permit: when it no longer does (D27), milliseconds since the epoch. */
+  permitUntilMs: number | null;
 }
 
 /** A running turn as it is carried to a new run. */
@@ -78,13 +80,15 @@ export class Session {
   private noting: Promise<void> = Promise.resolve();
 
   /** `oneTurn`: of a child agent, whose run ends with its turn; it takes no input but answers (D32). */
-  constructor(readonly ref: ConversationRef, carried: Carried | null, readonly kind: { oneTurn: boolean } = { oneTurn: false }) {
-    this.queue.push(...(carried?.queue ?? []));
-    this.steered.push(...(carried?.steered ?? []));
-    this.answers.push(...(carried?.answers ?? []));
-    this.running = carried?.running ?? null;
-    for (const [key, decision] of carried?.decided ?? []) this.decided.set(key, decision);
-    for (const [key, answer] of carried?.settled ?? []) this.settled.set(key, answer);
+  constructor(readonly ref: ConversationRef, carried: CarriedState | null, readonly kind: { oneTurn: boolean } = { oneTurn: false }) {
+    if (carried === null) return;
+    const { queue, steered, answers, running, decided, settled } = readCarried(carried);
+    this.queue.push(...queue);
+    this.steered.push(...steered);
+    this.answers.push(...answers);
+    this.running = running;
+    for (const [key, decision] of decided) this.decided.set(key, decision);
+    for (const [key, answer] of settled) this.settled.set(key, answer);
   }
 
   /** Takes the next waiting turn; null when none waits. */

@@ -1,6 +1,7 @@
 import { CancellationScope, allHandlersFinished, condition } from '@temporalio/workflow';
 import type { ChildRef } from '../contracts/steps.js';
 import { store } from './activities.js';
+import type { CarriedState } from './carried.js';
 import { openTurn } from './definition.js';
 import { registerHandlers } from './handlers.js';
 import { Rollover, Session } from './session.js';
@@ -9,7 +10,7 @@ import type { Carried, TurnProgress } from './session.js';
 /** A workflow of one turn. `run` takes it to its end, `again` continues as new with what is carried over (D1). */
 export interface SingleTurn {
   ref: ChildRef;
-  carried: Carried | null;
+  carried: CarriedState | null;
   /** What is noted when the workflow itself is cancelled. */
   cancelReason: string;
   run(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<unknown>;

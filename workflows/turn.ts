@@ -65,7 +65,7 @@ async function modelLoop(session: Session, turn: TurnProgress, scope: Cancellati
 /** A migration during the model's call may have given the effect a target condition that the reply's references do not know of: it is asked for then (D25, D34). */
 export function newCall(ref: CallRef, migrated: boolean): CallProgress {
   const hasPrecondition = ref.hasPrecondition || (migrated && ref.needsApproval);
-  return { ref: { ...ref, hasPrecondition }, phase: 'start', proposal: null, generation: null, beforeMs: null, unsent: 0 };
+  return { ref: { ...ref, hasPrecondition }, phase: 'start', proposal: null, generation: null, beforeMs: null, unsent: 0, permitUntilMs: null };
 }
 
 async function askModel(session: Session, turn: TurnProgress, scope: CancellationScope): Promise<ModelStepResult | Ending> {

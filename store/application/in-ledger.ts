@@ -15,8 +15,8 @@ export class Superseded extends Error {}
 
 /**
  * Runs a change of the application in the transaction that records its success (D18). The entry is locked first, so that whoever wants to take
- * it over waits until this transaction has ended, and an entry that is open after that had no effect. The turn is looked at last: a cancel is
- * not kept waiting by the statement.
+ * it over, or end its turn, waits until this transaction has ended, and an entry that is open after that had no effect. The turn is looked at last
+ * and not locked (store/turn/lock.ts): a cancel is not kept waiting by the statement, and one that comes after the look tells of a success (D28).
  */
 export async function inLedger(pool: Pool, call: LedgerCall, limits: Limits, work: (sql: Sql) => Promise<Judged>): Promise<Attempt<Judged>> {
   return attempt<Judged>(pool, limits, async (client) => {
@@ -39,7 +39,7 @@ async function lockEntry(client: PoolClient, call: LedgerCall): Promise<void> {
 
 async function requireOpenTurn(client: PoolClient, call: LedgerCall): Promise<void> {
   const { rowCount } = await client.query(
-    `select from holdfast.turn t where t.turn_id = (select turn_id from holdfast.ledger_entry where key = $1) and t.cancel_requested_at is null and t.ended_at is null for share`,
+    `select from holdfast.turn t where t.turn_id = (select turn_id from holdfast.ledger_entry where key = $1) and t.cancel_requested_at is null and t.ended_at is null`,
     [call.key],
   );
   if (rowCount !== 1) throw new Superseded('the turn was cancelled before the change was committed; nothing was kept');

@@ -1,5 +1,6 @@
 import type { DetachedRef } from '../../contracts/steps.js';
 import type { Db } from '../pool.js';
+import { lockedRoot } from '../turn/lock.js';
 
 export interface NewWork {
   /** The call that began it. */
@@ -17,10 +18,10 @@ export interface NewWork {
  */
 export async function createWork(db: Db, work: NewWork): Promise<boolean> {
   const { rows } = await db.query<{ begun: boolean }>(
-    `with owner as (
-       select t.turn_id, t.requester, r.turn_id as root_id, r.agent, r.thread_id from holdfast.ledger_entry e join holdfast.turn t using (turn_id) join holdfast.turn r on r.turn_id = t.root_turn_id
-       where e.key = $1 and t.cancel_requested_at is null and r.cancel_requested_at is null
-       for share of t, r
+    `with ${lockedRoot('(select turn_id from holdfast.ledger_entry where key = $1)')}, owner as (
+       select t.turn_id, t.requester, root.turn_id as root_id, root.agent, root.thread_id from root, holdfast.ledger_entry e join holdfast.turn t using (turn_id)
+       where e.key = $1 and t.cancel_requested_at is null and root.cancel_requested_at is null
+       for share of t
      ), known_thread as (
        insert into holdfast.thread (agent, thread_id) select $3, $4 from owner on conflict do nothing
      ), begun as (

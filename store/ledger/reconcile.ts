@@ -38,7 +38,7 @@ export async function markUnknown(db: Db, key: string, generation: number, reaso
 
 /** Whether every physical call of an effect, if there was one, is proven to have had none (D10). */
 export async function hasHadNoEffect(db: Db, key: string): Promise<boolean> {
-  const { rows } = await db.query<{ none: boolean }>(`select not exists (select from holdfast.physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none`, [key]);
+  const { rows } = await db.query<{ none: boolean }>('select holdfast.had_no_effect($1) as none', [key]);
   return rows[0]?.none === true;
 }
 
@@ -53,7 +53,7 @@ export async function giveUpUnsent(db: Db, key: string, reason: string): Promise
        update holdfast.ledger_entry e set version = e.version + 1, reason = case when proof.none then $2 else 'an earlier call of it may have had its effect' end,
          state = case when proof.none then (case e.state when 'unknown' then 'reconciled' else 'failed' end) else 'unknown' end,
          outcome = case when proof.none and e.state = 'unknown' then 'failed' end
-       from (select not exists (select from holdfast.physical_call where key = $1 and outcome not in ('not_sent', 'absent')) as none) proof
+       from (select holdfast.had_no_effect($1) as none) proof
        where e.key = $1 and (e.state = 'dispatched' or (e.state = 'unknown' and proof.none))
        returning e.state
      )

@@ -88,10 +88,12 @@ async function continued(db: Db, key: string): Promise<string | null> {
  */
 export async function beginSend(db: Db, key: string, generation: number, physicalCallId: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `with still as (
-       select e.key, e.generation from holdfast.ledger_entry e join holdfast.turn t using (turn_id)
-       where e.key = $1 and e.generation = $2 and e.state = 'dispatched' and t.cancel_requested_at is null and t.ended_at is null
+    `with owner as materialized (
+       select t.turn_id from holdfast.turn t where t.turn_id = (select turn_id from holdfast.ledger_entry where key = $1) and t.cancel_requested_at is null and t.ended_at is null
        for share
+     ), still as (
+       select e.key, e.generation from owner join holdfast.ledger_entry e using (turn_id) where e.key = $1 and e.generation = $2 and e.state = 'dispatched'
+       for share of e
      )
      insert into holdfast.physical_call (id, key, generation) select $3, key, generation from still
      on conflict (id) do update set generation = excluded.generation`,

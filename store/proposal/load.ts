@@ -1,6 +1,7 @@
 import type { ApprovalState } from '../../contracts/approval.js';
 import type { JsonObject } from '../../contracts/json.js';
 import type { Db } from '../pool.js';
+import { lockedRoot } from '../turn/lock.js';
 
 export interface ProposalRow {
   approvalId: string;
@@ -28,13 +29,13 @@ export interface ProposalRow {
 }
 
 /**
- * Latest version of a proposal. With `lock` the turn is locked first and the proposal after it, the order that everything follows which
- * takes both, so that a decision, a cancel and the turn's end cannot wait for each other.
+ * Latest version of a proposal. With `lock` its turn is locked first and the proposal after it, in the order of store/turn/lock.ts.
  */
 export async function loadProposal(db: Db, approvalId: string, lock: boolean): Promise<ProposalRow | null> {
   if (lock) {
     await db.query(
-      `select from holdfast.turn t join holdfast.turn r on r.turn_id = t.root_turn_id where t.turn_id = (select turn_id from holdfast.proposal where approval_id = $1 limit 1) for share of t, r`,
+      `with asked as (select turn_id from holdfast.proposal where approval_id = $1 limit 1), ${lockedRoot('(select turn_id from asked)')}
+       select from root, holdfast.turn t where t.turn_id = (select turn_id from asked) for share of t`,
       [approvalId],
     );
   }
@@ -44,7 +45,7 @@ export async function loadProposal(db: Db, approvalId: string, lock: boolean): P
        t.workflow_id as "workflowId", (select b.hash from holdfast.proposal b where b.approval_id = p.approval_id and b.version = p.version - 1) as "basedOn",
        t.ended_at is not null or t.cancel_requested_at is not null or r.cancel_requested_at is not null as "turnOver"
      from holdfast.proposal p join holdfast.turn t on t.turn_id = p.turn_id join holdfast.turn r on r.turn_id = t.root_turn_id join holdfast.ledger_entry e on e.key = p.key
-     where p.approval_id = $1 order by p.version desc limit 1 ${lock ? 'for update of p' : ''}`,
+     where p.approval_id = $1 order by p.version desc limit 1 ${lock ? 'for no key update of p' : ''}`,
     [approvalId],
   );
   return rows[0] ?? null;

@@ -1,5 +1,7 @@
 import type { BudgetLimit, BudgetPolicy } from '../../contracts/budget.js';
-import type { Db } from '../pool.js';
+import { refuseEffect } from '../ledger/reconcile.js';
+import { inTransaction } from '../pool.js';
+import type { Db, Pool } from '../pool.js';
 
 /** A limit that a statement of the ledger ran into (D33). `owner`: the turn whose budget it is, this one or one above it. */
 export interface BudgetHit {
@@ -28,9 +30,25 @@ export async function openBudget(db: Db, turnId: string, policy: BudgetPolicy): 
   return rows[0]?.deadline?.getTime() ?? null;
 }
 
-/** Closes a budget whose limit was hit: nothing more of its tree begins, whatever it would use (D33). */
+/** Closes a budget whose limit was hit: nothing more of its tree begins, whatever it would use (D33). To be done before anybody is told of the refusal. */
 export async function closeBudget(db: Db, hit: BudgetHit): Promise<void> {
   await db.query('update holdfast.budget set exceeded = $2 where turn_id = $1 and exceeded is null', [hit.owner, hit.limit]);
+}
+
+/**
+ * Ends an effect for which no budget is left and closes that budget, together: an effect that is told as refused while its turn could go on would
+ * hide the limit (D33).
+ */
+export async function refuseOverBudget(pool: Pool, key: string, hit: BudgetHit): Promise<void> {
+  await inTransaction(pool, async (db) => {
+    await refuseEffect(db, key, budgetText(hit));
+    await closeBudget(db, hit);
+  });
+}
+
+/** What the model is told of a call that a limit refused. */
+export function budgetText({ limit }: BudgetHit): string {
+  return `The budget is used up: ${limit}.`;
 }
 
 /** The limit that made the database refuse a statement, or null when the error is another one. */

@@ -49,7 +49,7 @@ async function openChildren(db: Db, turnId: string): Promise<string[]> {
 
 async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatus | null; cancelRequested: boolean; reason: string | null }> {
   const { rows } = await db.query<{ ended: boolean; status: FinalStatus; cancelled: boolean; reason: string | null }>(
-    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from holdfast.turn where turn_id = $1 for update`,
+    `select ended_at is not null as ended, status, cancel_requested_at is not null as cancelled, reason from holdfast.turn where turn_id = $1 for no key update`,
     [turnId],
   );
   const row = rows[0];
@@ -57,12 +57,16 @@ async function lockOpenTurn(db: Db, turnId: string): Promise<{ ended: FinalStatu
   return { ended: row.ended ? row.status : null, cancelRequested: row.cancelled, reason: row.reason };
 }
 
-/** What never began is cancelled, and an approval that still waits can no longer act (D24, D27). */
+/**
+ * What never began is cancelled, and an approval that still waits can no longer act (D24, D27). An effect of which every call is proven to have
+ * had none was not done; of any other that is open it is not known (D10, D28).
+ */
 async function cancelPending(db: Db, turnId: string): Promise<void> {
   await db.query(`update holdfast.proposal set state = 'cancelled' where turn_id = $1 and state = 'pending'`, [turnId]);
   await db.query(
     `update holdfast.ledger_entry set version = version + 1,
-       state = case when kind = 'effect' and state = 'dispatched' then 'unknown' else 'cancelled' end
+       state = case when kind <> 'effect' or state = 'pending' then 'cancelled' when holdfast.had_no_effect(key) then 'failed' else 'unknown' end,
+       reason = case when kind = 'effect' and state = 'dispatched' and holdfast.had_no_effect(key) then 'The turn ended before it was done.' else reason end
      where turn_id = $1 and state in ('pending', 'dispatched')`,
     [turnId],
   );

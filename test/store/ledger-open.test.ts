@@ -6,6 +6,7 @@ import { addEvidence, giveUpUnsent, openEffects } from '../../store/ledger/recon
 import { recordEffect, recordLateResult } from '../../store/ledger/record-effect.js';
 import { settleEntry, type SettleEntry } from '../../store/ledger/settle.js';
 import { createPool, type Pool } from '../../store/pool.js';
+import { endTurn } from '../../store/turn/end.js';
 import { freshDatabase } from '../support/database.js';
 import { seedTurn } from './views-seed.js';
 
@@ -77,7 +78,7 @@ describe('sending again', () => {
 
 describe('giving up', () => {
   it('D10: when no try can have had an effect the entry has failed for the reason given', async () => {
-    const { key } = await effect('dispatched', ['not_sent', 'absent', 'not_sent']);
+    const { key } = await effect('dispatched', ['not_sent', 'absent', 'rejected', 'not_sent']);
     expect(await giveUpUnsent(pool, key, 'nobody answers; nothing was sent')).toBe(true);
     expect(await stateOf(key)).toMatchObject({ state: 'failed', reason: 'nobody answers; nothing was sent' });
   });
@@ -86,6 +87,25 @@ describe('giving up', () => {
     const { key } = await effect('dispatched', [earlier, 'not_sent']);
     expect(await giveUpUnsent(pool, key, 'nobody answers; nothing was sent')).toBe(false);
     expect(await stateOf(key)).toMatchObject({ state: 'unknown', reason: 'an earlier call of it may have had its effect' });
+  });
+});
+
+describe('the end of a turn', () => {
+  it('D10, D28: tells an open effect as not done when every call of it is proven to have had none, and as not known otherwise', async () => {
+    const [undone, unsure] = [await effect('dispatched', ['not_sent', 'rejected']), await effect('dispatched', ['not_sent', 'uncertain'], 'mail')];
+    const only = async (key: string): Promise<string> => {
+      await seedTurn(pool, { id: `only ${key}` });
+      await pool.query(`insert into holdfast.ledger_entry (key, turn_id, step, idx, kind, name, state, generation, args, args_digest) select $2, $1, 1, 0, kind, name, state, generation, args, args_digest from holdfast.ledger_entry where key = $3`, [`only ${key}`, `only ${key}.1.0`, key]);
+      await pool.query('update holdfast.physical_call set key = $1 where key = $2', [`only ${key}.1.0`, key]);
+      return `only ${key}`;
+    };
+    const [first, second] = [await only(undone.key), await only(unsure.key)];
+    for (const turn of [first, second]) expect(await endTurn(pool, turn, 'cancelled', 'no')).toBe('cancelled');
+    const textOf = async (turn: string): Promise<string> => (await pool.query<{ text: string }>('select text from holdfast.turn where turn_id = $1', [turn])).rows[0]!.text;
+    expect(await stateOf(`${first}.1.0`)).toMatchObject({ state: 'failed', reason: 'The turn ended before it was done.' });
+    expect(await textOf(first)).toContain('Nothing was changed outside.');
+    expect(await stateOf(`${second}.1.0`)).toMatchObject({ state: 'unknown' });
+    expect(await textOf(second)).toContain('Not known whether it was done: mail');
   });
 });
 
