@@ -3,6 +3,7 @@ import { startBooking, type Booking } from '../support/booking.js';
 import { startEngine, type Engine } from '../support/engine.js';
 import { startFakeModel, type FakeModel } from '../support/fake-model/index.js';
 import { plays } from '../support/plays.js';
+import { startRemoteAgent } from '../support/remote-agent.js';
 import { eventsOf } from '../support/thread.js';
 import { waitFor } from '../support/wait.js';
 import type { ScriptedReply } from '../../testing/index.js';
@@ -31,48 +32,73 @@ const SCRIPT = plays({
   'ask-user': [{ calls: [{ name: 'ask_user', args: { question: `Which day, ${CONTENT}?` } }] }, end],
   corrected: [{ calls: [{ name: 'reserve', argsText: `{"name":"${CONTENT}"` }] }, end],
   refused: [{ refusal: `No, ${CONTENT}.` }, { refusal: `No, ${CONTENT}.` }],
+  undone: [call('auto'), { status: 400, text: `${CONTENT}?` }], 'over-budget': [call('reserve'), call('reserve'), end], 'out-of-time': [call('guarded'), end],
+  detached: [{ calls: [{ name: 'beside', args: { text: `beside ${CONTENT}` } }] }, end], beside: [call('reserve'), end],
+  remote: [{ calls: [{ name: 'abroad', args: { text: `echo ${CONTENT}` } }] }, end],
 });
 
-function toml(modelUrl: string, urls: Record<'reserve' | 'lost' | 'blind' | 'slow', string>): string {
+function toml(modelUrl: string, urls: Record<'reserve' | 'lost' | 'blind' | 'slow' | 'abroad', string>): string {
   const schema = '{ type = "object", required = ["date", "people"], properties = { date = { type = "string" }, people = { type = "integer" }, name = { type = "string" } } }';
   const agent = (name: string, more = ''): string => `[agents.${name}]\ninstructions = "You are ${name}, ${CONTENT}."\n${more}\n`;
-  const effect = (name: string, url: string, more = ''): string =>
-    `[effects.${name}]\ntype = "http"\ninput_schema = ${schema}\nurl = "${url}/reservations"\nresult_id = "id"\ntimeout = "20s"\n${more}\n`;
+  const byId = '{ type = "object", required = ["id"], properties = { id = { type = "string" } } }';
+  const effectAt = (name: string, url: string, input: string, more: string): string => `[effects.${name}]\ntype = "http"\ninput_schema = ${input}\nurl = "${url}"\nresult_id = "id"\ntimeout = "20s"\n${more}\n`;
+  const effect = (name: string, url: string, more = ''): string => effectAt(name, `${url}/reservations`, schema, more);
   const keys = (name: string): string => `[effects.${name}.idempotency]\n`;
   return [
     '[app]\ndefault_agent = "main"', `[models.default]\nprovider = "openai_compatible"\nbase_url = "${modelUrl}"\nmodel = "scripted"\ntimeout = "20s"`,
-    agent('main', 'effects = ["reserve", "lost", "guarded", "quick", "blind", "slow"]\nchildren = ["reader", "clerk"]\nask_user = true'),
+    agent('main', 'effects = ["reserve", "lost", "guarded", "quick", "blind", "slow", "auto"]\nchildren = ["reader", "clerk", "beside", "abroad"]\nask_user = true'),
     agent('reader'), agent('clerk', 'effects = ["guarded"]'), agent('summary'),
-    '[work_memory]\nenabled = true\ntiming = "before_finalize"\npolicy = { reader = "both", clerk = "none" }',
+    agent('beside', 'effects = ["reserve"]\n[agents.beside.detached]\nmax_life = "1h"'), `[children.abroad]\ntype = "a2a"\nurl = "${urls.abroad}"\npoll = "100ms"`,
+    agent('poor', 'effects = ["reserve"]\n[agents.poor.budget]\neffects = 1'), agent('hurried', 'effects = ["guarded"]\n[agents.hurried.budget]\nwall_time = "2s"'),
+    '[work_memory]\nenabled = true\ntiming = "before_finalize"\npolicy = { reader = "both", clerk = "none", beside = "none", abroad = "none" }',
     effect('reserve', urls.reserve, keys('reserve')), effect('blind', urls.blind), effect('slow', urls.slow, keys('slow')),
     effect('lost', urls.lost, `${keys('lost')}[effects.lost.lookup]\nurl = "${urls.lost}/reservations?key={key}"\nabsence = "authoritative"\nsettle_after = "100ms"`),
     effect('guarded', urls.reserve, `${keys('guarded')}[effects.guarded.approval]\nexpires_in = "1h"`),
     effect('quick', urls.reserve, `${keys('quick')}[effects.quick.approval]\nexpires_in = "1s"`),
+    effect('auto', urls.reserve, keys('auto')),
+    effectAt('release', `${urls.reserve}/reservations/{args.id}/cancel`, byId, 'compensates = "auto"\n[effects.release.compensation]\nautomatic = ["failed"]\n[effects.release.idempotency]'),
   ].join('\n');
 }
 
 export async function openStage(): Promise<Stage> {
   const model = await startFakeModel();
-  const [reserve, lost, blind, slow] = await Promise.all([startBooking(), startBooking(), startBooking({ mode: 'none' }), startBooking()]);
+  const [reserve, lost, blind, slow, abroad] = await Promise.all([startBooking(), startBooking(), startBooking({ mode: 'none' }), startBooking(), startRemoteAgent()]);
   const bookings = { reserve, lost, blind, slow };
   await Promise.all([lost.setFaults({ dropNext: { when: 'after' } }), blind.setFaults({ dropNext: { when: 'after' } })]);
-  const engine = await startEngine(toml(model.url, { reserve: reserve.url, lost: lost.url, blind: blind.url, slow: slow.url }));
+  const engine = await startEngine(toml(model.url, { reserve: reserve.url, lost: lost.url, blind: blind.url, slow: slow.url, abroad: abroad.url }));
   model.script(SCRIPT);
   await engine.worker();
   return {
     model, engine, slow,
     close: async () => {
       await engine.close();
-      await Promise.all([...Object.values(bookings).map((booking) => booking.stop()), model.close()]);
+      await Promise.all([...Object.values(bookings).map((booking) => booking.stop()), abroad.close(), model.close()]);
     },
   };
 }
 
+/** Conversations of another agent than `main`. */
+const AGENTS: Record<string, string> = { 'over-budget': 'poor', 'out-of-time': 'hurried' };
+const agentOf = (thread: string): string => AGENTS[thread] ?? 'main';
+
 const submit = ({ engine }: Stage, thread: string, play = thread, mode: 'queue' | 'steer' = 'queue') =>
-  engine.client.submit({ agent: 'main', threadId: thread, requestId: `${thread}-${play}`, text: `${play} ${CONTENT}`, mode, as: 'recorder' });
+  engine.client.submit({ agent: agentOf(thread), threadId: thread, requestId: `${thread}-${play}`, text: `${play} ${CONTENT}`, mode, as: 'recorder' });
 
 async function plain(stage: Stage, thread: string): Promise<void> {
-  await stage.engine.until((await submit(stage, thread)).turnId, 'completed');
+  await endsAs(stage, thread, 'completed');
+}
+
+async function endsAs(stage: Stage, thread: string, status: string): Promise<string> {
+  const { turnId } = await submit(stage, thread);
+  await stage.engine.until(turnId, status);
+  return turnId;
+}
+
+/** Ends as `status`, and so does what it has begun beside itself: work, or the undoing of an effect. */
+async function beside(stage: Stage, thread: string, status: string): Promise<void> {
+  const turnId = await endsAs(stage, thread, status);
+  const begun = await waitFor(async () => (await stage.engine.pool.query<{ turn_id: string }>('select turn_id from holdfast.detached where owner_turn_id = $1', [turnId])).rows[0], { what: `what ${thread} has begun` });
+  await stage.engine.until(begun.turn_id, 'completed');
 }
 
 async function waiting(stage: Stage, thread: string, play = thread): Promise<TurnView> {
@@ -160,7 +186,12 @@ async function queued(stage: Stage, thread: string): Promise<void> {
 /** What is recorded, by the name of its thread and file. Those that hold the effect `slow` run one after the other. */
 export const SCENARIOS: Record<string, (stage: Stage, thread: string) => Promise<void>> = {
   chat: plain, effect: plain, two: plain, lost: plain, 'child-model': plain, corrected: plain, expired: plain,
-  refused: async (stage, thread) => void (await stage.engine.until((await submit(stage, thread)).turnId, 'failed')),
+  remote: plain,
+  refused: async (stage, thread) => void (await endsAs(stage, thread, 'failed')),
+  'over-budget': async (stage, thread) => void (await endsAs(stage, thread, 'budget_exceeded')),
+  'out-of-time': async (stage, thread) => void (await endsAs(stage, thread, 'expired')),
+  undone: (stage, thread) => beside(stage, thread, 'failed'),
+  detached: (stage, thread) => beside(stage, thread, 'completed'),
   approved: (stage, thread) => decided(stage, thread, 'approve'),
   rejected: (stage, thread) => decided(stage, thread, 'reject'),
   'child-agent': (stage, thread) => decided(stage, thread, 'approve'),
@@ -176,7 +207,7 @@ export const SCENARIOS: Record<string, (stage: Stage, thread: string) => Promise
 
 /** Workflows whose histories belong to a scenario: the conversation, and the child agents it started. */
 export async function workflowsOf({ engine }: Stage, thread: string): Promise<string[]> {
-  const id = `holdfast/main/${thread}`;
+  const id = `holdfast/${agentOf(thread)}/${thread}`;
   const children = (await eventsOf(engine, id)).flatMap((event) => event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId ?? []);
   return [id, ...children];
 }
