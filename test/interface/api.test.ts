@@ -70,22 +70,29 @@ describe('reading', () => {
 });
 
 describe('problems have a stable code', () => {
-  test.each([
+  test.each<[string, () => Promise<Response>, number, string, string?]>([
     ['an unknown turn', () => get('/v1/turns/none'), 404, 'not_found'],
     ['an unknown route', () => get('/v2'), 404, 'no_such_route'],
     ['a status that does not exist', () => get('/v1/turns?status=odd'), 400, 'invalid_input'],
     ['a body that is not JSON', () => post('/v1/turns/root/cancel', '{'), 400, 'invalid_input'],
     ['an unknown key in the body', () => post('/v1/turns/root/cancel', { why: 'x' }), 400, 'invalid_input'],
+    ['an unknown query key', () => get('/v1/turns?stauts=completed'), 400, 'invalid_input', 'query: Unrecognized key: "stauts"'],
+    ['a misspelt key in a decision (D22)', () => post('/v1/approvals/apr/decisions', { hash: 'hash-apr-1', decision: 'approve', raeson: 'x' }), 400, 'invalid_input', 'body: Unrecognized key: "raeson"'],
+    ['a misspelt key in a settlement (D16)', () => post('/v1/ledger/root.1.0/settlement', { version: 0, outcome: 'succeeded', reason: 'r', externalID: 'x' }), 400, 'invalid_input', '"externalID"'],
+    ['a misspelt key in a file', () => post('/v1/turns/root/input', { text: 'x', files: [{ id: 'f', name: 'f', mime: 'text/plain', size: 1, hsah: 'x' }] }), 400, 'invalid_input', 'body.files.0: Unrecognized key: "hsah"'],
+    ['data that would lose digits (D14)', () => post('/v1/turns/root/input', '{"text":"x","data":{"a":[9007199254740993]}}'), 400, 'invalid_input', 'body.data.a.0: a whole number beyond 2^53'],
+    ['data that would lose a key (D14)', () => post('/v1/turns/root/input', '{"text":"x","data":{"__proto__":1}}'), 400, 'invalid_input', '__proto__'],
+    ['data nested without end', () => post('/v1/turns/root/input', `{"text":"x","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`), 400, 'invalid_input', 'nested deeper'],
     ['a body of another type', () => post('/v1/turns/root/cancel', '{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type'],
     ['a body that is too large', () => post('/v1/turns/root/input', { text: 'x'.repeat(9 * 1024 * 1024) }), 413, 'too_large'],
     ['an unknown approval', () => post('/v1/approvals/none/decisions', { hash: 'h', decision: 'approve' }), 404, 'unknown_approval'],
     ['an edit that would lose digits (D14)', () => post('/v1/approvals/apr/decisions', '{"hash":"hash-apr-1","decision":"edit","args":{"n":9007199254740993}}'), 422, 'invalid_edit'],
     ['an unknown ledger entry', () => post('/v1/ledger/none/settlement', { version: 0, outcome: 'failed', reason: 'r' }), 404, 'unknown_entry'],
     ['a settlement without reason (D16)', () => post('/v1/ledger/root.1.0/settlement', { version: 0, outcome: 'failed', reason: ' ' }), 400, 'invalid_input'],
-  ])('%s', async (_title, request, status, code) => {
+  ])('document 5: %s', async (_title, request, status, code, detail = '') => {
     const response = await request();
     expect(response.status).toBe(status);
-    expect(await problem(response)).toMatchObject({ status, code });
+    expect(await problem(response)).toMatchObject({ status, code, detail: expect.stringContaining(detail) as string });
   });
 });
 

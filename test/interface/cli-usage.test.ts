@@ -41,6 +41,37 @@ describe('help', () => {
   });
 });
 
+describe('a script that gets the usage wrong', () => {
+  test.each([
+    [['turn', 'list', '--stauts', 'odd', '--json'], /unknown option '--stauts' \(Did you mean --status\?\)/],
+    [['--json', 'nonsense'], /unknown command 'nonsense'/],
+    [['turn', '--json'], /A command is missing/],
+    [['turn', 'list', '--json', '--limit', '0'], /from 1 to 500/],
+    [['turn', 'list', '--json', '--limit', '501'], /from 1 to 500/],
+  ])('document 5: %j → 2, and the problem as one object on stdout', async (args, message) => {
+    const { code, objects, stderr } = await holdfast(args, { cwd });
+    expect(code).toBe(2);
+    expect(objects()).toEqual([{ error: { code: 'invalid_input', message: expect.stringMatching(message) as string } }]);
+    expect(stderr).not.toBe('');
+  });
+
+  test('document 5: "--json" behind "--" is a text, not the option', async () => {
+    expect(await holdfast(['turn', 'list', '--odd', '--', '--json'], { cwd })).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('document 5: control characters in an argument do not reach the terminal', async () => {
+    const { stderr } = await holdfast(['non\u001b[2Jsense'], { cwd });
+    expect(stderr).toContain('non\uFFFD[2Jsense');
+  });
+
+  test('D14: numbers in --data that cannot be kept exactly are refused before anything is asked', async () => {
+    await writeFile(join(cwd, 'data.json'), '{"order":{"n":9007199254740993}}');
+    const { code, stderr } = await holdfast(['send', '--agent', 'a', '--data', 'data.json', 'hi'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('data.order.n: a whole number beyond 2^53');
+  });
+});
+
 describe('wrong usage ends with 2 and says what is wrong', () => {
   test.each([
     [['nonsense'], 'unknown command'],
