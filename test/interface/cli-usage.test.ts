@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -69,6 +69,27 @@ describe('a script that gets the usage wrong', () => {
     const { code, stderr } = await holdfast(['send', '--agent', 'a', '--data', 'data.json', 'hi'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('data.order.n: a whole number beyond 2^53');
+  });
+});
+
+describe('beside a running dev', () => {
+  const demo = { pid: process.pid, temporalAddress: '127.0.0.1:1', namespace: 'default', uiUrl: null, dsn: 'postgres://127.0.0.1:1/db', apiUrl: null, taskQueue: 'q' };
+  const toml = '[models.default]\nprovider = "offline"\n[agents.a]\ninstructions = "x"\neffects = ["e"]\n[effects.e]\ntype = "http"\ndescription = "d"\n'
+    + 'input_schema = { type = "object" }\nmethod = "POST"\nurl = "${BOOKING_URL:-http://127.0.0.1:9100}/reservations"\n';
+
+  test.each([
+    ['its booking server is the one of every command, a worker too', { bookingUrl: 'http://127.0.0.1:4711' }, {}, 'http://127.0.0.1:4711/reservations'],
+    ['the environment goes first', { bookingUrl: 'http://127.0.0.1:4711' }, { BOOKING_URL: 'http://127.0.0.1:4712' }, 'http://127.0.0.1:4712/reservations'],
+    ['without the demo the file stands', { bookingUrl: null }, {}, 'http://127.0.0.1:9100/reservations'],
+    ['a state written by an older build is read', {}, {}, 'http://127.0.0.1:9100/reservations'],
+  ])('I1, I5: %s', async (_title, state, env, url) => {
+    const folder = await mkdtemp(join(cwd, 'dev-'));
+    await mkdir(join(folder, '.holdfast'));
+    await writeFile(join(folder, 'demo.toml'), toml);
+    await writeFile(join(folder, '.holdfast', 'dev.json'), JSON.stringify({ ...demo, ...state, configFile: join(folder, 'demo.toml') }));
+    const { code, stdout } = await holdfast(['config', 'check', '--json'], { cwd: folder, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`"${url}"`);
   });
 });
 
