@@ -86,7 +86,7 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
     if (options.once) return exitOf(turn);
   }
   context.note(tryNext(apiUrl, options.demo ? 'Book a table for 2 people on 2026-12-31 at 20:00 for Lee' : 'Hello'));
-  await Promise.race([stop.received(), workerEnded]);
+  await Promise.race([stop.received(), workerEnded, stack.lost]);
   return EXIT.done;
 }
 
