@@ -1,10 +1,11 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startApi, type RunningApi } from '../../api/start.js';
-import { HoldfastClient } from '../../client/index.js';
+import { HoldfastClient, type HoldfastError } from '../../client/index.js';
 import { createPool } from '../../store/pool.js';
 import { seedEntry, seedProposal, seedTurn } from '../store/views-seed.js';
 import { freshDatabase } from '../support/database.js';
+import { freePort } from '../support/wait.js';
 import { freshTaskQueue } from '../support/names.js';
 
 const log = pino({ level: 'silent' });
@@ -114,6 +115,20 @@ describe('after the run has closed PostgreSQL answers', () => {
   test('D31: cancelling a turn that has ended says how it ended', async () => {
     expect(await (await post('/v1/turns/over/cancel', {})).json()).toEqual({ result: 'already_ended', turnId: 'over', status: 'completed' });
   });
+});
+
+test('D2: Temporal is away → the sender is told what is stored and how to go on with it, also without a request id of its own', async () => {
+  const away = await HoldfastClient.connect({
+    settings: { temporal: { address: `127.0.0.1:${await freePort()}`, namespace: 'default' }, postgres: { dsn: database.dsn, poolMax: 1 }, taskQueue: freshTaskQueue() },
+  });
+  try {
+    const error = await away.submit({ agent: 'clerk', threadId: 'a thread', text: 'hi', as: 'kim' }).then(() => expect.fail('it was taken'), (reason: unknown) => reason as HoldfastError);
+    const [, turnId, requestId] = /stored as turn (\S+) and not begun.* in thread "a thread" with the request id "([^"]+)"/.exec(error.message) ?? [];
+    expect(error.code).toBe('unreachable');
+    expect(await away.turn(turnId ?? '')).toMatchObject({ status: 'queued', requestId });
+  } finally {
+    await away.close();
+  }
 });
 
 describe('I9: dev auth serves this machine only', () => {
