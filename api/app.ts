@@ -14,12 +14,15 @@ export interface AppOptions {
   onError: (error: unknown, request: { method: string; path: string }) => void;
 }
 
+/** Where a value of a request stands, in the words of OpenAPI. */
+const PLACE: Record<string, string> = { json: 'body', param: 'path' };
+
 /** The HTTP interface (document 5) as a fetch handler; the same zod contracts check requests and make /openapi.json. */
 export function createApp(options: AppOptions): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      const issues = result.error.issues.slice(0, 5).map((issue) => `${[result.target, ...issue.path.map(String)].join('.')}: ${issue.message}`);
+      const issues = result.error.issues.slice(0, 5).map((issue) => `${[PLACE[result.target] ?? result.target, ...issue.path.map(String)].join('.')}: ${issue.message}`);
       return problem(c, 'invalid_input', issues.join('; '));
     },
   });

@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { approvalStateSchema, decisionSchema } from '../contracts/approval.js';
 import { parseDuration } from '../contracts/duration.js';
-import { jsonSchema } from '../contracts/json.js';
+import { exactJsonSchema, jsonSchema } from '../contracts/json.js';
 import { entryKindSchema, ledgerStateSchema, settlementSchema } from '../contracts/ledger.js';
+import { MAX_LIST } from '../contracts/list.js';
 import { agentNameSchema, senderThreadIdSchema, submitSchema, threadIdSchema, turnStatusSchema } from '../contracts/turn.js';
 import { problemSchema } from './problem.js';
 
 // The OpenAPI generator would follow this recursive type for ever; "any JSON" says the same.
-jsonSchema.register(z.globalRegistry, { type: ['null', 'boolean', 'number', 'string', 'array', 'object'] });
+for (const any of [jsonSchema, exactJsonSchema]) any.register(z.globalRegistry, { type: ['null', 'boolean', 'number', 'string', 'array', 'object'] });
 
 /** Longest `?wait=` in milliseconds: above it proxies give up. */
 export const MAX_WAIT_MS = 120_000;
@@ -18,16 +19,16 @@ const waitSchema = z
   .optional()
   .describe('Wait up to this long for the turn to end or to need a person, such as "30s"');
 
-const limitSchema = z.coerce.number().int().min(1).max(500).optional();
+const limitSchema = z.coerce.number().int().min(1).max(MAX_LIST).optional();
 const idParam = z.string().min(1).max(600);
 
 export const threadParams = z.object({ agent: agentNameSchema, thread: senderThreadIdSchema });
 export const idParams = z.object({ id: idParam });
 export const keyParams = z.object({ key: idParam });
-export const waitQuery = z.object({ wait: waitSchema });
-export const turnsQuery = z.object({ status: turnStatusSchema.optional(), thread: threadIdSchema.optional(), limit: limitSchema });
-export const approvalsQuery = z.object({ thread: threadIdSchema.optional(), state: approvalStateSchema.optional(), limit: limitSchema });
-export const ledgerQuery = z.object({ state: ledgerStateSchema.optional(), turn: idParam.optional(), kind: entryKindSchema.optional(), limit: limitSchema });
+export const waitQuery = z.strictObject({ wait: waitSchema });
+export const turnsQuery = z.strictObject({ status: turnStatusSchema.optional(), thread: threadIdSchema.optional(), limit: limitSchema });
+export const approvalsQuery = z.strictObject({ thread: threadIdSchema.optional(), state: approvalStateSchema.optional(), limit: limitSchema });
+export const ledgerQuery = z.strictObject({ state: ledgerStateSchema.optional(), turn: idParam.optional(), kind: entryKindSchema.optional(), limit: limitSchema });
 
 export const submitBody = submitSchema.partial({ requestId: true });
 export const cancelBody = z.strictObject({ reason: z.string().max(2000).optional() });

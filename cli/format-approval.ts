@@ -1,9 +1,21 @@
 import type { ApprovalView, DecisionAnswer, DiffLine } from '../client/index.js';
-import { indent, inline, printable, table } from './text.js';
+import type { Json } from '../contracts/json.js';
+import { indent, inline, oneLine, printable, table } from './text.js';
 
-/** The difference first: field, before, after. */
+/** The difference first: field, before, after. What the table cuts follows whole: nobody should approve what they could not see (D21). */
 export function formatDiff(diff: DiffLine[]): string {
-  return table(['field', 'before', 'after'], diff.map((line) => [line.field, line.before === null ? '–' : inline(line.before), line.after === null ? '–' : inline(line.after)]));
+  const cut = diff.flatMap(({ field, before, after }) => [...whole(field, 'before', before), ...whole(field, 'after', after)]);
+  return [table(['field', 'before', 'after'], diff.map((line) => [oneLine(line.field), cell(line.before), cell(line.after)])), ...cut].join('\n');
+}
+
+function cell(value: Json): string {
+  return value === null ? '–' : inline(value);
+}
+
+/** A value that its cell does not show as it is. */
+function whole(field: string, side: 'before' | 'after', value: Json): string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return value === null || printable(text) === cell(value) ? [] : ['', `${oneLine(field)}, ${side}, whole:`, indent(printable(text))];
 }
 
 /** A proposal as an approver reads it, with the commands that decide it. */
@@ -12,6 +24,7 @@ export function formatApproval(approval: ApprovalView): string {
     `approval ${printable(approval.id)}  ${approval.state}`,
     `  effect ${printable(approval.effect)} · version ${approval.version} · turn ${printable(approval.turnId)} · expires ${approval.expiresAt}`,
     indent(formatDiff(approval.diff)),
+    `  arguments: ${printable(JSON.stringify(approval.args))}`,
     ...approval.decisions.map((d) => `  ${d.decision} by ${printable(d.by)} at ${d.at}${d.reason === null ? '' : `: ${printable(d.reason)}`}`),
   ];
   if (approval.state === 'pending') lines.push('', ...decideCommands(approval));

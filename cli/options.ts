@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { HoldfastError } from '../client/index.js';
 import { DURATION_FORM, parseDuration } from '../contracts/duration.js';
-import type { Json, JsonObject } from '../contracts/json.js';
+import { exactJsonSchema, type Json, type JsonObject } from '../contracts/json.js';
+import { MAX_LIST } from '../contracts/list.js';
 import { parseArguments } from '../domain/arguments.js';
 
 /** Parsers of option values. A wrong value is wrong usage: commander prints the message and exits with 2. */
@@ -17,6 +18,13 @@ export function wholeNumberOption(text: string): number {
   return Number(text);
 }
 
+/** Number of rows of a list. */
+export function limitOption(text: string): number {
+  const limit = wholeNumberOption(text);
+  if (limit < 1 || limit > MAX_LIST) throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LIST}.`);
+  return limit;
+}
+
 /** Collects a repeatable option. */
 export function collect(value: string, previous: string[]): string[] {
   return [...previous, value];
@@ -29,11 +37,17 @@ export function argumentsOption(text: string): JsonObject {
   return read.args;
 }
 
-/** JSON from a file, for `--data`. */
+/** JSON from a file, for `--data`. What cannot be kept exactly is refused with its place (D14). */
 export async function jsonFile(path: string): Promise<Json> {
-  const text = await readInput(path);
+  const read = exactJsonSchema.safeParse(parsed(path, await readInput(path)));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new HoldfastError('invalid_input', `${path}: ${['data', ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not valid'}.`);
+}
+
+function parsed(path: string, text: string): unknown {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch {
     throw new HoldfastError('invalid_input', `${path} is not valid JSON.`);
   }

@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { defaultUser, EXIT, runCommand, type CommandContext } from './context.js';
 import type { Io } from './io.js';
+import { reportUsage } from './report.js';
 import { COMMANDS } from './commands/index.js';
+import { printable } from './text.js';
 import { version } from './version.js';
 
 /** Runs the action of a command. */
@@ -27,9 +29,17 @@ export async function runProgram(io: Io, argv: string[]): Promise<number> {
     await program.parseAsync(argv, { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.done;
+    if (asksForJson(argv)) reportUsage(io, error);
+    return EXIT.usage;
   }
+}
+
+/** Wrong usage may have stopped the parser before it came to the option. */
+function asksForJson(argv: string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
 }
 
 /** The whole command line. `run` is told which command was chosen. */
@@ -59,6 +69,6 @@ function settle(command: Command, io: Io): void {
   command
     .exitOverride()
     .showHelpAfterError('(add --help for usage and examples)')
-    .configureOutput({ writeOut: (text) => io.out(text.replace(/\n$/, '')), writeErr: (text) => io.err(text.replace(/\n$/, '')) });
+    .configureOutput({ writeOut: (text) => io.out(text.replace(/\n$/, '')), writeErr: (text) => io.err(printable(text.replace(/\n$/, ''))) });
   for (const child of command.commands) settle(child, io);
 }

@@ -1,3 +1,4 @@
+import type { CommanderError } from 'commander';
 import { HoldfastError } from '../client/index.js';
 import { ConfigError } from '../config/error.js';
 import { StackError } from '../dev/errors.js';
@@ -23,4 +24,10 @@ export function reportError(io: Io, json: boolean, error: unknown): number {
   io.err(`error: ${printable(message)}`);
   if (code === 'internal' && error instanceof Error && io.env['HOLDFAST_LOG_LEVEL'] === 'debug') io.err(error.stack ?? '');
   return exit;
+}
+
+/** Wrong usage as an object on stdout, for a script; commander itself has told a person on stderr. */
+export function reportUsage(io: Io, error: CommanderError): void {
+  const message = error.code === 'commander.help' ? 'A command is missing. --help lists them.' : error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  io.out(JSON.stringify({ error: { code: 'invalid_input', message } }));
 }

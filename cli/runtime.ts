@@ -22,7 +22,9 @@ export async function loadRuntime(io: Io, globals: GlobalOptions): Promise<Runti
   const stateDir = resolve(io.cwd, globals.stateDir);
   const devState = await readDevState(stateDir);
   const file = globals.config ?? devState?.configFile;
-  const config = async () => loadConfig({ cwd: io.cwd, env: io.env, ...(file === undefined ? {} : { file }) });
+  // The demo's configuration means the same in every process: a worker beside it must not register effects at another address.
+  const env = { ...(devState?.bookingUrl == null ? {} : { BOOKING_URL: devState.bookingUrl }), ...io.env };
+  const config = async () => loadConfig({ cwd: io.cwd, env, ...(file === undefined ? {} : { file }) });
   return { settings: readSettings(io.env, devState), devState, stateDir, config, compiled: async () => compileAgents(await config()) };
 }
 

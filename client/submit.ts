@@ -70,8 +70,17 @@ async function submitTo(context: ClientContext, options: SubmitOptions): Promise
   // The server would answer for a terminated run what that run answered to the first id.
   const updateId = base.repeat && !(await isRunning(context, workflowId)) ? freshUpdateId('resume') : accepted.turnId;
   const begun = accepted.status !== 'queued';
-  const into = await hand(context, { agent, threadId, workflowId, turnId: begun ? accepted.intoTurnId : accepted.turnId, mode: begun ? 'queue' : input.mode, updateId });
+  const into = await hand(context, { agent, threadId, workflowId, turnId: begun ? accepted.intoTurnId : accepted.turnId, mode: begun ? 'queue' : input.mode, updateId }).catch((error: unknown) => {
+    throw storedOnly(error, base);
+  });
   return { ...base, intoTurnId: begun ? accepted.intoTurnId : into };
+}
+
+/** The input is stored, but nobody has taken it: only the same request id goes on with it, and its sender may not have chosen one (D2). */
+function storedOnly(error: unknown, { turnId, threadId, requestId }: Omit<Submitted, 'intoTurnId'>): unknown {
+  if (!(error instanceof HoldfastError) || (error.code !== 'unreachable' && error.code !== 'no_worker')) return error;
+  const again = `The input is stored as turn ${turnId} and not begun. Send it again in thread ${JSON.stringify(threadId)} with the request id ${JSON.stringify(requestId)}.`;
+  return new HoldfastError(error.code, `${error.message} ${again}`, { cause: error });
 }
 
 interface Handed {

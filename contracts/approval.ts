@@ -30,7 +30,7 @@ export const approvalSchema = z.object({
 });
 export type ApprovalView = z.infer<typeof approvalSchema>;
 
-export const decisionSchema = z.object({
+export const decisionSchema = z.strictObject({
   hash: soundText(200).min(1),
   decision: z.enum(['approve', 'reject', 'edit']),
   args: jsonObjectSchema.optional().describe('New arguments; only with "edit"'),

@@ -42,7 +42,7 @@ export const ledgerEntrySchema = z.object({
 });
 export type LedgerEntryView = z.infer<typeof ledgerEntrySchema>;
 
-export const settlementSchema = z.object({
+export const settlementSchema = z.strictObject({
   version: z.number().int().min(0),
   outcome: z.enum(['succeeded', 'failed', 'retry']),
   externalId: soundText(500).min(1).optional(),

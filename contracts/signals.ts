@@ -13,7 +13,9 @@ const as = userSchema.optional();
 const id = soundText(1000).min(1);
 
 export const inputSignalSchema = submitSchema.partial({ requestId: true }).extend({ as });
-export const decideSignalSchema = decisionSchema.extend({ approvalId: id, as });
+export const decideSignalSchema = decisionSchema.extend({
+  approvalId: id, as, argsJson: z.string().optional().describe('The new arguments as text, instead of `args`'), workflowId: id.optional().describe('Set by the workflow'),
+});
 export const cancelSignalSchema = z.strictObject({ turnId: id.optional(), reason: soundText(2000).optional(), as });
 export const settleSignalSchema = settlementSchema.extend({ key: id, as });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { approvalSchema } from './approval.js';
-import { jsonSchema } from './json.js';
+import { exactJsonSchema, jsonSchema } from './json.js';
 import { ledgerStateSchema } from './ledger.js';
 import { soundText } from './text.js';
 
@@ -22,7 +22,7 @@ export const MAX_INPUT_CHARS = 4_000_000;
 
 const idText = (max: number) => soundText(max).min(1);
 
-export const fileRefSchema = z.object({ id: idText(300), name: z.string().max(300), mime: z.string().max(200), size: z.number().int().min(0) });
+export const fileRefSchema = z.strictObject({ id: idText(300), name: z.string().max(300), mime: z.string().max(200), size: z.number().int().min(0) });
 
 export const inputModeSchema = z.enum(['queue', 'steer']);
 export type InputMode = z.infer<typeof inputModeSchema>;
@@ -31,7 +31,7 @@ export type InputMode = z.infer<typeof inputModeSchema>;
 export const submitSchema = z.strictObject({
   requestId: idText(200),
   text: z.string().max(MAX_INPUT_CHARS),
-  data: jsonSchema.optional(),
+  data: exactJsonSchema.optional(),
   files: z.array(fileRefSchema).max(50).optional(),
   mode: inputModeSchema.default('queue').describe('queue: the next turn; steer: handed to the running turn at its next model call (D4)'),
 });

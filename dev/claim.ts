@@ -8,7 +8,7 @@ import { StackError } from './errors.js';
  * Throws `StackError` naming the process that holds it; a claim whose process is gone is taken over.
  */
 export async function claimStateDir(stateDir: string): Promise<() => Promise<void>> {
-  await mkdir(stateDir, { recursive: true });
+  await makeStateDir(stateDir);
   const file = join(stateDir, 'dev.pid');
   while (!(await create(file))) {
     const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
@@ -20,10 +20,21 @@ export async function claimStateDir(stateDir: string): Promise<() => Promise<voi
   return () => rm(file, { force: true });
 }
 
+/** Makes the state folder. Throws `StackError` where that is not permitted. */
+export async function makeStateDir(stateDir: string): Promise<void> {
+  await mkdir(stateDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw unwritable(stateDir, error);
+  });
+}
+
+function unwritable(path: string, { code, message }: NodeJS.ErrnoException): StackError {
+  return new StackError(`${path} cannot be written (${code ?? message}). Choose a folder that you may write with --state-dir DIR.`, 2);
+}
+
 async function create(file: string): Promise<boolean> {
   const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return null;
-    throw error;
+    throw unwritable(file, error);
   });
   if (handle === null) return false;
   await handle.writeFile(String(process.pid));

@@ -24,6 +24,8 @@ export interface PostgresOptions {
 export interface Postgres {
   dsn: string;
   pid: number;
+  /** Settles when it has ended without having been stopped, with how it ended. */
+  lost: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -51,7 +53,7 @@ export async function startPostgres({ dataDir, port: wanted, log, logFile }: Pos
       await server.stop();
       await dropScratch();
     };
-    return { dsn: `postgresql://postgres:${cluster.password}@127.0.0.1:${port}/postgres`, pid: server.pid, stop };
+    return { dsn: `postgresql://postgres:${cluster.password}@127.0.0.1:${port}/postgres`, pid: server.pid, lost: server.lost, stop };
   } catch (error) {
     await dropScratch();
     throw error;

@@ -19,6 +19,8 @@ export interface ServerProcess {
   pid: number;
   /** Settles when the process has ended, with how it ended. */
   exited: Promise<string>;
+  /** Settles only when it has ended without having been stopped, with how it ended. */
+  lost: Promise<string>;
   hasExited(): boolean;
   /** The newest output, at most 8,000 characters. */
   output(): string;
@@ -34,6 +36,7 @@ const STOP_WITHIN_MS = 10_000;
 export async function startServer(what: ServerCommand): Promise<ServerProcess> {
   const child = spawn(what.command, what.args, { env: what.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'], ...what.owner });
   let ended = false;
+  let stopping = false;
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       ended = true;
@@ -51,10 +54,12 @@ export async function startServer(what: ServerCommand): Promise<ServerProcess> {
   return {
     pid,
     exited,
+    lost: new Promise((resolve) => void exited.then((how) => (stopping ? undefined : resolve(how)))),
     hasExited: () => ended,
     output: output.tail,
     onOutput: output.listen,
     stop: async () => {
+      stopping = true;
       if (ended) return;
       child.kill(`SIG${what.signal}`);
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);

@@ -13,6 +13,7 @@ export const devStateSchema = z.object({
   apiUrl: z.string().nullable(),
   taskQueue: z.string(),
   configFile: z.string(),
+  bookingUrl: z.string().nullable().default(null).describe('The booking server of --demo, for every command that reads the configuration'),
 });
 export type DevState = z.infer<typeof devStateSchema>;
 

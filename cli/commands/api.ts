@@ -9,6 +9,7 @@ export const registerApi: Register = (program, run) => {
   program
     .command('api')
     .description('Serves the HTTP API (HOLDFAST_API_HOST, HOLDFAST_API_PORT)')
+    .addHelpText('after', '\nExample:\n  HOLDFAST_API_PORT=9000 holdfast api')
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
         const stop = listenForStop(() => context.note('stopping; a second signal ends at once'), 'exit');

@@ -3,7 +3,7 @@ import { approvalStateSchema, type ApprovalState } from '../../contracts/approva
 import type { JsonObject } from '../../contracts/json.js';
 import { EXIT, type CommandContext } from '../context.js';
 import { formatApproval, formatApprovals, formatDecision } from '../format-approval.js';
-import { argumentsOption, wholeNumberOption } from '../options.js';
+import { argumentsOption, limitOption } from '../options.js';
 import type { Register } from '../program.js';
 
 interface DecideOptions {
@@ -19,7 +19,7 @@ export const registerApproval: Register = (program, run) => {
     .description('Lists proposals, oldest first (default: pending)')
     .option('--thread <id>', 'only those of this conversation')
     .addOption(new Option('--state <state>', 'proposals in this state').choices(approvalStateSchema.options))
-    .option('--limit <n>', 'at most so many (default 100, no more than 500)', wholeNumberOption)
+    .option('--limit <n>', 'at most so many (default 100, no more than 500)', limitOption)
     .addHelpText('after', '\nExample:\n  holdfast approval list --json')
     .action((options: { thread?: string; state?: ApprovalState; limit?: number }, command: Command) =>
       run(command, async (context) => {
@@ -31,6 +31,7 @@ export const registerApproval: Register = (program, run) => {
     .command('show')
     .description('Shows the latest version of a proposal: what would change, and until when')
     .argument('<id>')
+    .addHelpText('after', '\nExample:\n  holdfast approval show apr-t0123….1.0')
     .action((id: string, _options: object, command: Command) =>
       run(command, async (context) => {
         const found = await (await context.client()).approval(id);

@@ -7,6 +7,7 @@ export const registerCapabilities: Register = (program, run) => {
   program
     .command('capabilities')
     .description('What each effect can guarantee, from what its target offers')
+    .addHelpText('after', '\nExample:\n  holdfast capabilities --json')
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
         const lines = await capabilityLines(await context.client());

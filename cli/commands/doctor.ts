@@ -14,7 +14,7 @@ export const registerDoctor: Register = (program, run) => {
   program
     .command('doctor')
     .description('Checks what is wired and healthy, and says the way out of every problem')
-    .addHelpText('after', '\nExit codes: 0 all well, 1 something to do, 2 configuration, 3 a server cannot be reached.')
+    .addHelpText('after', '\nExit codes: 0 all well, 1 something to do, 2 configuration, 3 a server cannot be reached.\n\nExample:\n  holdfast doctor --json')
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
         const checks = await allChecks(context);

@@ -3,7 +3,7 @@ import { entryKindSchema, ledgerStateSchema, type EntryKind, type LedgerState, t
 import { EXIT, type CommandContext } from '../context.js';
 import { guaranteesOf } from '../capability-lines.js';
 import { formatLedger, formatLedgerEntry } from '../format-ledger.js';
-import { wholeNumberOption } from '../options.js';
+import { limitOption, wholeNumberOption } from '../options.js';
 import type { Register } from '../program.js';
 import { printable } from '../text.js';
 
@@ -22,7 +22,7 @@ export const registerLedger: Register = (program, run) => {
     .addOption(new Option('--state <state>', 'only entries in this state').choices(ledgerStateSchema.options))
     .option('--turn <turn>', 'only this turn and its children')
     .addOption(new Option('--kind <kind>', 'only entries of this kind').choices(entryKindSchema.options))
-    .option('--limit <n>', 'at most so many (default 100, no more than 500)', wholeNumberOption)
+    .option('--limit <n>', 'at most so many (default 100, no more than 500)', limitOption)
     .addHelpText('after', '\nExample:\n  holdfast ledger list --state unknown')
     .action((options: ListOptions, command: Command) =>
       run(command, async (context) => {
@@ -34,6 +34,7 @@ export const registerLedger: Register = (program, run) => {
     .command('show')
     .description('Tells the story of one entry: where it stands, what happened, what its target guarantees, what can be done')
     .argument('<key>')
+    .addHelpText('after', '\nExample:\n  holdfast ledger show t0123….1.0')
     .action((key: string, _options: object, command: Command) =>
       run(command, async (context) => {
         const client = await context.client();
@@ -51,7 +52,7 @@ const registerReconcile: Register = (ledger, run) => {
     .command('reconcile')
     .description('Looks up one unsettled effect, or all of them, at the target now')
     .argument('[key]')
-    .addHelpText('after', '\nExit code 4 when something is still unknown.')
+    .addHelpText('after', '\nExit code 4 when something is still unknown.\n\nExamples:\n  holdfast ledger reconcile\n  holdfast ledger reconcile t0123….1.0')
     .action((key: string | undefined, _options: object, command: Command) =>
       run(command, async (context) => {
         const found = await (await context.client()).reconcile(key);

@@ -8,6 +8,7 @@ export const registerMigrate: Register = (program, run) => {
   program
     .command('migrate')
     .description('Brings the PostgreSQL schema up to date; safe to run again, and from several places at once')
+    .addHelpText('after', '\nExample:\n  POSTGRES_ORCH_DSN=postgresql://user:password@host:5432/database holdfast migrate')
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
         const { dsn } = (await context.runtime()).settings.postgres;

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { turnStatusSchema, type TurnStatus } from '../../contracts/turn.js';
 import { EXIT } from '../context.js';
 import { formatTurn, formatTurns } from '../format-turn.js';
-import { durationOption, wholeNumberOption } from '../options.js';
+import { durationOption, limitOption } from '../options.js';
 import type { Register } from '../program.js';
 import { printable } from '../text.js';
 import { showOutcome } from './send.js';
@@ -26,7 +26,7 @@ export const registerTurn: Register = (program, run) => {
     .description('Lists turns, newest first')
     .addOption(new Option('--status <status>', 'only turns that stand like this').choices(turnStatusSchema.options))
     .option('--thread <id>', 'only turns of this conversation')
-    .option('--limit <n>', 'at most so many (default 50, no more than 500)', wholeNumberOption)
+    .option('--limit <n>', 'at most so many (default 50, no more than 500)', limitOption)
     .addHelpText('after', '\nExample:\n  holdfast turn list --status waiting_approval')
     .action((options: { status?: TurnStatus; thread?: string; limit?: number }, command: Command) =>
       run(command, async (context) => {

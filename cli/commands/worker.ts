@@ -9,6 +9,7 @@ export const registerWorker: Register = (program, run) => {
   program
     .command('worker')
     .description('Runs one worker in the foreground. SIGINT or SIGTERM lets running steps end first; a second one ends at once')
+    .addHelpText('after', '\nExample:\n  POSTGRES_ORCH_DSN=postgresql://… TEMPORAL_ADDRESS=temporal:7233 holdfast worker --config holdfast.toml')
     .action((_options: object, command: Command) =>
       run(command, async (context) => {
         const stop = listenForStop(() => context.note('stopping: running steps may end first; a second signal ends at once'), 'exit');

@@ -1,5 +1,4 @@
-import { access, mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { HoldfastError } from '../../client/index.js';
 import { startServer, type ServerProcess } from '../../dev/process.js';
@@ -12,9 +11,8 @@ export interface BookingServer {
 
 const START_MS = 10_000;
 
-/** Starts `examples/booking/server.mjs` on a free port; its reservations are kept in `file`. It ends with this process. */
+/** Starts `examples/booking/server.mjs` on a free port; its reservations are kept in `file`, whose folder exists. It ends with this process. */
 export async function startBookingServer(file: string): Promise<BookingServer> {
-  await mkdir(dirname(file), { recursive: true });
   const server = await startServer({
     name: 'booking server', command: process.execPath, args: [await scriptPath(), '--port', '0', '--file', file],
     env: process.env, signal: 'TERM', owner: null, logFile: null, scratch: null,

@@ -7,6 +7,7 @@ import { withoutMemory } from '../../config/overrides.js';
 import { requireSecrets } from '../../config/secrets.js';
 import { readSettings, type DevAddresses, type Settings } from '../../config/settings.js';
 import type { HoldfastConfig } from '../../contracts/config.js';
+import { makeStateDir } from '../../dev/claim.js';
 import { startStack } from '../../dev/stack.js';
 import { removeDevState, writeDevState, type DevState } from '../../dev/state.js';
 import { runWorker } from '../../worker/run.js';
@@ -69,7 +70,7 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
   stop.signal.throwIfAborted();
   const state: DevState = {
     pid: process.pid, temporalAddress: stack.temporalAddress, namespace: stack.namespace, uiUrl: stack.uiUrl, dsn: stack.dsn, apiUrl: null,
-    taskQueue: env['HOLDFAST_TASK_QUEUE'] || 'holdfast', configFile: resolve(context.io.cwd, context.globals.config ?? 'holdfast.toml'),
+    taskQueue: env['HOLDFAST_TASK_QUEUE'] || 'holdfast', configFile: resolve(context.io.cwd, context.globals.config ?? 'holdfast.toml'), bookingUrl,
   };
   const settings = readSettings(env, state);
   await migrateSchema(settings.postgres.dsn);
@@ -77,7 +78,7 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
   const { client, apiUrl, workerEnded } = await parts({ context, options, settings, config, teardown, env });
   await writeDevState(stateDir, { ...state, apiUrl });
   teardown.add('state file', () => removeDevState(stateDir));
-  context.print([{ ...state, dsn: undefined, apiUrl, bookingUrl }], addresses({ ...state, apiUrl, bookingUrl }));
+  context.print([{ ...state, dsn: undefined, apiUrl }], addresses({ ...state, apiUrl }));
   if (bookingUrl !== null) {
     const say = context.globals.json ? context.note : context.io.out;
     const turn = await runSampleTurn({ client, agent: config.app.default_agent, user: context.globals.as, bookingUrl, say, signal: stop.signal });
@@ -85,11 +86,12 @@ async function serve(context: CommandContext, options: DevOptions, teardown: Tea
     if (options.once) return exitOf(turn);
   }
   context.note(tryNext(apiUrl, options.demo ? 'Book a table for 2 people on 2026-12-31 at 20:00 for Lee' : 'Hello'));
-  await Promise.race([stop.received(), workerEnded]);
+  await Promise.race([stop.received(), workerEnded, stack.lost]);
   return EXIT.done;
 }
 
 async function booking(context: CommandContext, stateDir: string, teardown: Teardown): Promise<string> {
+  await makeStateDir(stateDir);
   const server = await startBookingServer(join(stateDir, 'booking.jsonl'));
   teardown.add('booking server', () => server.stop());
   context.note(`booking server: ${server.url} (the external system of the sample)`);

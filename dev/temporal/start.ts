@@ -24,6 +24,8 @@ export interface Temporal {
   address: string;
   uiUrl: string | null;
   pid: number;
+  /** Settles when it has ended without having been stopped, with how it ended. */
+  lost: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -69,7 +71,7 @@ async function startOn(options: TemporalOptions, port: number, uiPort: number): 
   }
   const uiUrl = options.ui === false ? null : `http://127.0.0.1:${uiPort}`;
   options.log(`Temporal: ready at ${address}${uiUrl === null ? '' : `, UI at ${uiUrl}`}`);
-  return { address, uiUrl, pid: server.pid, stop: server.stop };
+  return { address, uiUrl, pid: server.pid, lost: server.lost, stop: server.stop };
 }
 
 function serverArguments(options: TemporalOptions, port: number, uiPort: number): string[] {

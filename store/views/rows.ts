@@ -1,7 +1,5 @@
 import type { Json } from '../../contracts/json.js';
-
-/** Most rows of any list. */
-export const MAX_LIST = 500;
+import { MAX_LIST } from '../../contracts/list.js';
 
 /** A wish for a number of rows, kept between 1 and `MAX_LIST`; `fallback` when nothing was asked for. */
 export function boundedLimit(limit: number | undefined, fallback = 100): number {

@@ -1,10 +1,11 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startApi, type RunningApi } from '../../api/start.js';
-import { HoldfastClient } from '../../client/index.js';
+import { HoldfastClient, type HoldfastError } from '../../client/index.js';
 import { createPool } from '../../store/pool.js';
 import { seedEntry, seedProposal, seedTurn } from '../store/views-seed.js';
 import { freshDatabase } from '../support/database.js';
+import { freePort } from '../support/wait.js';
 import { freshTaskQueue } from '../support/names.js';
 
 const log = pino({ level: 'silent' });
@@ -70,22 +71,29 @@ describe('reading', () => {
 });
 
 describe('problems have a stable code', () => {
-  test.each([
+  test.each<[string, () => Promise<Response>, number, string, string?]>([
     ['an unknown turn', () => get('/v1/turns/none'), 404, 'not_found'],
     ['an unknown route', () => get('/v2'), 404, 'no_such_route'],
     ['a status that does not exist', () => get('/v1/turns?status=odd'), 400, 'invalid_input'],
     ['a body that is not JSON', () => post('/v1/turns/root/cancel', '{'), 400, 'invalid_input'],
     ['an unknown key in the body', () => post('/v1/turns/root/cancel', { why: 'x' }), 400, 'invalid_input'],
+    ['an unknown query key', () => get('/v1/turns?stauts=completed'), 400, 'invalid_input', 'query: Unrecognized key: "stauts"'],
+    ['a misspelt key in a decision (D22)', () => post('/v1/approvals/apr/decisions', { hash: 'hash-apr-1', decision: 'approve', raeson: 'x' }), 400, 'invalid_input', 'body: Unrecognized key: "raeson"'],
+    ['a misspelt key in a settlement (D16)', () => post('/v1/ledger/root.1.0/settlement', { version: 0, outcome: 'succeeded', reason: 'r', externalID: 'x' }), 400, 'invalid_input', '"externalID"'],
+    ['a misspelt key in a file', () => post('/v1/turns/root/input', { text: 'x', files: [{ id: 'f', name: 'f', mime: 'text/plain', size: 1, hsah: 'x' }] }), 400, 'invalid_input', 'body.files.0: Unrecognized key: "hsah"'],
+    ['data that would lose digits (D14)', () => post('/v1/turns/root/input', '{"text":"x","data":{"a":[9007199254740993]}}'), 400, 'invalid_input', 'body.data.a.0: a whole number beyond 2^53'],
+    ['data that would lose a key (D14)', () => post('/v1/turns/root/input', '{"text":"x","data":{"__proto__":1}}'), 400, 'invalid_input', '__proto__'],
+    ['data nested without end', () => post('/v1/turns/root/input', `{"text":"x","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`), 400, 'invalid_input', 'nested deeper'],
     ['a body of another type', () => post('/v1/turns/root/cancel', '{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type'],
     ['a body that is too large', () => post('/v1/turns/root/input', { text: 'x'.repeat(9 * 1024 * 1024) }), 413, 'too_large'],
     ['an unknown approval', () => post('/v1/approvals/none/decisions', { hash: 'h', decision: 'approve' }), 404, 'unknown_approval'],
     ['an edit that would lose digits (D14)', () => post('/v1/approvals/apr/decisions', '{"hash":"hash-apr-1","decision":"edit","args":{"n":9007199254740993}}'), 422, 'invalid_edit'],
     ['an unknown ledger entry', () => post('/v1/ledger/none/settlement', { version: 0, outcome: 'failed', reason: 'r' }), 404, 'unknown_entry'],
     ['a settlement without reason (D16)', () => post('/v1/ledger/root.1.0/settlement', { version: 0, outcome: 'failed', reason: ' ' }), 400, 'invalid_input'],
-  ])('%s', async (_title, request, status, code) => {
+  ])('document 5: %s', async (_title, request, status, code, detail = '') => {
     const response = await request();
     expect(response.status).toBe(status);
-    expect(await problem(response)).toMatchObject({ status, code });
+    expect(await problem(response)).toMatchObject({ status, code, detail: expect.stringContaining(detail) as string });
   });
 });
 
@@ -107,6 +115,20 @@ describe('after the run has closed PostgreSQL answers', () => {
   test('D31: cancelling a turn that has ended says how it ended', async () => {
     expect(await (await post('/v1/turns/over/cancel', {})).json()).toEqual({ result: 'already_ended', turnId: 'over', status: 'completed' });
   });
+});
+
+test('D2: Temporal is away → the sender is told what is stored and how to go on with it, also without a request id of its own', async () => {
+  const away = await HoldfastClient.connect({
+    settings: { temporal: { address: `127.0.0.1:${await freePort()}`, namespace: 'default' }, postgres: { dsn: database.dsn, poolMax: 1 }, taskQueue: freshTaskQueue() },
+  });
+  try {
+    const error = await away.submit({ agent: 'clerk', threadId: 'a thread', text: 'hi', as: 'kim' }).then(() => expect.fail('it was taken'), (reason: unknown) => reason as HoldfastError);
+    const [, turnId, requestId] = /stored as turn (\S+) and not begun.* in thread "a thread" with the request id "([^"]+)"/.exec(error.message) ?? [];
+    expect(error.code).toBe('unreachable');
+    expect(await away.turn(turnId ?? '')).toMatchObject({ status: 'queued', requestId });
+  } finally {
+    await away.close();
+  }
 });
 
 describe('I9: dev auth serves this machine only', () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -38,6 +38,58 @@ describe('help', () => {
     const settle = await holdfast(['ledger', 'settle', 'k', '--version', 'x', '--outcome', 'failed', '--reason', 'r'], { cwd });
     expect(settle).toMatchObject({ code: 2, stdout: '' });
     expect(settle.stderr).toContain('whole number');
+  });
+});
+
+describe('a script that gets the usage wrong', () => {
+  test.each([
+    [['turn', 'list', '--stauts', 'odd', '--json'], /unknown option '--stauts' \(Did you mean --status\?\)/],
+    [['--json', 'nonsense'], /unknown command 'nonsense'/],
+    [['turn', '--json'], /A command is missing/],
+    [['turn', 'list', '--json', '--limit', '0'], /from 1 to 500/],
+    [['turn', 'list', '--json', '--limit', '501'], /from 1 to 500/],
+  ])('document 5: %j → 2, and the problem as one object on stdout', async (args, message) => {
+    const { code, objects, stderr } = await holdfast(args, { cwd });
+    expect(code).toBe(2);
+    expect(objects()).toEqual([{ error: { code: 'invalid_input', message: expect.stringMatching(message) as string } }]);
+    expect(stderr).not.toBe('');
+  });
+
+  test('document 5: "--json" behind "--" is a text, not the option', async () => {
+    expect(await holdfast(['turn', 'list', '--odd', '--', '--json'], { cwd })).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('document 5: control characters in an argument do not reach the terminal', async () => {
+    const { stderr } = await holdfast(['non\u001b[2Jsense'], { cwd });
+    expect(stderr).toContain('non\uFFFD[2Jsense');
+  });
+
+  test('D14: numbers in --data that cannot be kept exactly are refused before anything is asked', async () => {
+    await writeFile(join(cwd, 'data.json'), '{"order":{"n":9007199254740993}}');
+    const { code, stderr } = await holdfast(['send', '--agent', 'a', '--data', 'data.json', 'hi'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('data.order.n: a whole number beyond 2^53');
+  });
+});
+
+describe('beside a running dev', () => {
+  const demo = { pid: process.pid, temporalAddress: '127.0.0.1:1', namespace: 'default', uiUrl: null, dsn: 'postgres://127.0.0.1:1/db', apiUrl: null, taskQueue: 'q' };
+  const toml = '[models.default]\nprovider = "offline"\n[agents.a]\ninstructions = "x"\neffects = ["e"]\n[effects.e]\ntype = "http"\ndescription = "d"\n'
+    + 'input_schema = { type = "object" }\nmethod = "POST"\nurl = "${BOOKING_URL:-http://127.0.0.1:9100}/reservations"\n';
+
+  test.each([
+    ['its booking server is the one of every command, a worker too', { bookingUrl: 'http://127.0.0.1:4711' }, {}, 'http://127.0.0.1:4711/reservations'],
+    ['the environment goes first', { bookingUrl: 'http://127.0.0.1:4711' }, { BOOKING_URL: 'http://127.0.0.1:4712' }, 'http://127.0.0.1:4712/reservations'],
+    ['without the demo the file stands', { bookingUrl: null }, {}, 'http://127.0.0.1:9100/reservations'],
+    ['a state written by an older build is read', {}, {}, 'http://127.0.0.1:9100/reservations'],
+  ])('I1, I5: %s', async (_title, state, env, url) => {
+    const folder = await mkdtemp(join(cwd, 'dev-'));
+    await mkdir(join(folder, '.holdfast'));
+    await writeFile(join(folder, 'demo.toml'), toml);
+    await writeFile(join(folder, '.holdfast', 'dev.json'), JSON.stringify({ ...demo, ...state, configFile: join(folder, 'demo.toml') }));
+    const { code, stdout } = await holdfast(['config', 'check', '--json'], { cwd: folder, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`"${url}"`);
   });
 });
 

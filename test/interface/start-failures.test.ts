@@ -185,4 +185,12 @@ describe('I3, I7: what a person can correct on a server ends with 2', () => {
       expect(await readdir(join(cwd, '.holdfast')).catch(() => [])).toEqual([]);
     }
   });
+
+  it('I1, I3: the state folder cannot be written → dev names it and the option, with and without the demo', async () => {
+    for (const args of [['dev'], ['dev', '--demo']]) {
+      const { code, stderr } = await run([...args, '--state-dir', 'holdfast.toml/state'], {});
+      expect({ args, code }).toEqual({ args, code: 2 });
+      expectClear(stderr, ['holdfast.toml/state cannot be written (ENOTDIR)', '--state-dir']);
+    }
+  });
 });

@@ -74,6 +74,16 @@ describe('Ctrl-C and SIGTERM', () => {
     }
   });
 
+  it.each([['PostgreSQL', 'postgres -D'], ['Temporal', 'server start-dev']])('I1, I3: %s of a running `dev` ends by itself → dev says so, ends with 3, nothing is left', async (name, args) => {
+    const { cli, cwd } = await begin(['dev', '--no-api'], { HOLDFAST_API_PORT: '0' });
+    await cli.says('stop with Ctrl-C');
+    const server = (await leftovers(cwd)).find((line) => line.includes(args)) ?? expect.fail(`no process "${args}"`);
+    process.kill(Number.parseInt(server, 10), 'SIGKILL');
+    expect(await cli.ended).toEqual({ code: 3, signal: null });
+    expect(cli.stderr()).toContain(`error: ${name} ended by itself (signal SIGKILL)`);
+    await nothingLeft(cwd);
+  });
+
   it('I3: `dev` is starting its own servers → it ends with 0, the servers are gone and the folder is free', async () => {
     await Promise.all((['SIGINT', 'SIGTERM'] as const).map(async (signal) => {
       const run = await begin(['dev'], { HOLDFAST_API_PORT: '0' });

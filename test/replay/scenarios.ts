@@ -32,7 +32,7 @@ const SCRIPT = plays({
   'ask-user': [{ calls: [{ name: 'ask_user', args: { question: `Which day, ${CONTENT}?` } }] }, end],
   corrected: [{ calls: [{ name: 'reserve', argsText: `{"name":"${CONTENT}"` }] }, end],
   refused: [{ refusal: `No, ${CONTENT}.` }, { refusal: `No, ${CONTENT}.` }],
-  undone: [call('auto'), { status: 400, text: `${CONTENT}?` }], 'over-budget': [call('reserve'), call('reserve'), end], 'out-of-time': [call('guarded'), end],
+  undone: [call('auto'), { status: 400, text: 'no' }], 'over-budget': [call('reserve'), call('reserve'), end], 'out-of-time': [call('guarded'), end],
   detached: [{ calls: [{ name: 'beside', args: { text: `beside ${CONTENT}` } }] }, end], beside: [call('reserve'), end],
   remote: [{ calls: [{ name: 'abroad', args: { text: `echo ${CONTENT}` } }] }, end],
 });

@@ -1,0 +1,2 @@
+/** Most rows of any list. */
+export const MAX_LIST = 500;
