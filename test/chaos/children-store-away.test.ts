@@ -45,9 +45,9 @@ async function answeredWhileAway(text: string) {
   const worker = await engine.worker({ at: 'after_effect', signal: 'HOLD' });
   const { turnId } = await engine.client.submit({ agent: 'main', threadId: uniqueName('thread'), text, as: 'tester' });
   await worker.reached;
-  const refused = proxy.shut();
+  proxy.shut();
   worker.release();
-  await refused;
+  await proxy.refused();
   proxy.open();
   const turn = await engine.settled(turnId);
   await worker.stop();

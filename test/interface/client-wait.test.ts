@@ -41,16 +41,17 @@ describe('a client that waits for a turn', () => {
     const { turnId } = await client.submit({ agent: 'main', threadId: uniqueName('wait'), text: 'wait', as: 'tester' });
     await asked;
     const waited = client.waitForTurn(turnId, { timeoutMs: 40_000 });
-    await proxy.shut();
+    proxy.shut();
+    await proxy.refused();
     proxy.open();
     answer();
     expect(await waited).toMatchObject({ why: 'ended', turn: { status: 'completed', text: 'there' } });
   });
 
   it('I1: PostgreSQL stays away → the sender is told where it was looked for', async () => {
-    const refused = proxy.shut();
+    proxy.shut();
     await expect(client.waitForTurn('t1', { timeoutMs: 300 })).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining('cannot be reached') as string });
-    await refused;
+    await proxy.refused();
     proxy.open();
   });
 });

@@ -11,8 +11,10 @@ export interface PgProxy {
   onCommit(fault: CommitFault): void;
   /** Resolves when a commit was answered and its answer is kept back. */
   held(): Promise<void>;
-  /** Cuts all connections and takes no new ones, until `open`. Resolves when one that was wanted meanwhile was refused. */
-  shut(): Promise<void>;
+  /** Cuts all connections and takes no new ones, until `open`. */
+  shut(): void;
+  /** Resolves when a connection that was wanted while it is shut has been refused. */
+  refused(): Promise<void>;
   open(): void;
   stop(): Promise<void>;
 }
@@ -24,7 +26,9 @@ export async function startPgProxy(target: string): Promise<PgProxy> {
   let hasHeld = () => {};
   const held = new Promise<void>((resolve) => { hasHeld = resolve; });
   let fault: CommitFault | null = null;
-  let refused: (() => void) | null = null;
+  let isShut = false;
+  let hasRefused = () => {};
+  let refused = Promise.resolve();
   const server = createServer((client) => {
     const upstream = connect(Number(upstreamAt.port), upstreamAt.hostname);
     let struck: CommitFault | null = null;
@@ -33,8 +37,8 @@ export async function startPgProxy(target: string): Promise<PgProxy> {
       sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => { sockets.delete(socket); cut(); });
     }
-    if (refused !== null) {
-      refused();
+    if (isShut) {
+      hasRefused();
       return cut();
     }
     client.on('data', (bytes) => {
@@ -57,8 +61,13 @@ export async function startPgProxy(target: string): Promise<PgProxy> {
     dsn: dsn.href,
     onCommit: (next) => { fault = next; },
     held: () => held,
-    shut: () => new Promise((resolve) => { refused = resolve; cutAll(); }),
-    open: () => { refused = null; },
+    shut: () => {
+      isShut = true;
+      refused = new Promise((resolve) => { hasRefused = resolve; });
+      cutAll();
+    },
+    refused: () => refused,
+    open: () => { isShut = false; },
     stop: async () => {
       cutAll();
       server.close();
