@@ -82,7 +82,7 @@ async function startOn(run: Run, port: number): Promise<{ server: ServerProcess;
   const problem = await ready(server);
   if (problem === null) return { server, port };
   await server.stop();
-  throw new StackError(`PostgreSQL did not start: ${problem}. Its last output:\n${server.output().trim()}`);
+  throw new StackError(`PostgreSQL did not start: ${problem}. Its output:\n${server.output().trim()}`);
 }
 
 function settings(throwAway: boolean): string[] {

@@ -22,14 +22,16 @@ export interface ServerProcess {
   /** Settles only when it has ended without having been stopped, with how it ended. */
   lost: Promise<string>;
   hasExited(): boolean;
-  /** The newest output, at most 8,000 characters. */
+  /** The beginning of the output and the newest of it, at most 2,000 and 8,000 characters. What went wrong is often said before a long stack. */
   output(): string;
   onOutput(listener: () => void): void;
   /** Stops in order, after 10 s by force. */
   stop(): Promise<void>;
 }
 
-const KEEP = 8_000;
+const KEEP_FIRST = 2_000;
+const KEEP_LAST = 8_000;
+const LEFT_OUT = '\n[…]\n';
 const STOP_WITHIN_MS = 10_000;
 
 /** Starts a server in a session of its own, so that Ctrl-C reaches us alone and we stop things in the right order. */
@@ -56,7 +58,7 @@ export async function startServer(what: ServerCommand): Promise<ServerProcess> {
     exited,
     lost: new Promise((resolve) => void exited.then((how) => (stopping ? undefined : resolve(how)))),
     hasExited: () => ended,
-    output: output.tail,
+    output: output.kept,
     onOutput: output.listen,
     stop: async () => {
       stopping = true;
@@ -69,17 +71,21 @@ export async function startServer(what: ServerCommand): Promise<ServerProcess> {
   };
 }
 
-function collect(streams: NodeJS.ReadableStream[], logFile: string | null): { tail: () => string; listen: (listener: () => void) => void } {
+function collect(streams: NodeJS.ReadableStream[], logFile: string | null): { kept: () => string; listen: (listener: () => void) => void } {
   let kept = '';
   const listeners: (() => void)[] = [];
   const file = logFile === null ? null : createWriteStream(logFile, { flags: 'a', mode: 0o600 });
   file?.on('error', () => undefined);
   for (const stream of streams) {
     stream.on('data', (chunk: Buffer) => {
-      kept = (kept + chunk.toString('utf8')).slice(-KEEP);
+      kept = shortened(kept + chunk.toString('utf8'));
       file?.write(chunk);
       for (const listener of listeners) listener();
     });
   }
-  return { tail: () => kept, listen: (listener) => listeners.push(listener) };
+  return { kept: () => kept, listen: (listener) => listeners.push(listener) };
+}
+
+function shortened(text: string): string {
+  return text.length <= KEEP_FIRST + LEFT_OUT.length + KEEP_LAST ? text : text.slice(0, KEEP_FIRST) + LEFT_OUT + text.slice(-KEEP_LAST);
 }

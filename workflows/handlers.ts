@@ -147,7 +147,7 @@ async function settle(session: Session, input: SettleInput): Promise<SettleAnswe
   const answer = await session.activity(() => store.settle({ ...input, workflowId: workflowInfo().workflowId }));
   if (answer.result !== 'refused') session.settled.set(answer.key, answer);
   // Settled elsewhere or changed: the step that waits looks at it again.
-  else if (session.unknown.has(input.key)) session.settled.set(input.key, 'changed');
+  else if (session.unknown.has(input?.key)) session.settled.set(input.key, 'changed');
   return answer;
 }
 

@@ -1,7 +1,5 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
 import { StackError, reasonOf } from '../errors.js';
+import { onPath } from '../on-path.js';
 import { buildTemporal } from './build.js';
 import { cachedTemporal, cacheFolder } from './cache.js';
 import { OFFICIAL_DOWNLOAD, downloadTemporal } from './download.js';
@@ -54,13 +52,4 @@ async function checkedOnPath(env: NodeJS.ProcessEnv): Promise<string | null> {
 async function buildOnPath(folder: string, env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<string | null> {
   const go = await onPath('go', env);
   return go === null ? null : buildTemporal(go, folder, env, log);
-}
-
-async function onPath(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  for (const folder of (env['PATH'] ?? '').split(delimiter).filter((entry) => entry !== '')) {
-    const file = join(folder, name);
-    const runs = await access(file, constants.X_OK).then(() => true, () => false);
-    if (runs) return file;
-  }
-  return null;
 }

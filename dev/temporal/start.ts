@@ -47,7 +47,7 @@ const SEARCH_ATTRIBUTES: Readonly<Record<string, string>> = {
   HoldfastUnknownEffects: 'Int',
 };
 
-/** Starts the server on loopback ports and waits until it answers. Throws `StackError` with the end of its output. */
+/** Starts the server on loopback ports and waits until it answers. Throws `StackError` with its output. */
 export function startTemporal(options: TemporalOptions): Promise<Temporal> {
   return onFreePorts(2, ([free = 0, uiPort = 0]) => startOn(options, options.port ?? free, uiPort));
 }
@@ -67,7 +67,7 @@ async function startOn(options: TemporalOptions, port: number, uiPort: number): 
   const problem = await temporalReady(address, options.namespace, READY_WITHIN_MS, server.hasExited);
   if (problem !== null) {
     await server.stop();
-    throw new StackError(`Temporal (${options.binary}) did not start: ${problem}. Its last output:\n${server.output().trim()}`);
+    throw new StackError(`Temporal (${options.binary}) did not start: ${problem}. Its output:\n${server.output().trim()}`);
   }
   const uiUrl = options.ui === false ? null : `http://127.0.0.1:${uiPort}`;
   options.log(`Temporal: ready at ${address}${uiUrl === null ? '' : `, UI at ${uiUrl}`}`);

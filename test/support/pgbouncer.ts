@@ -1,6 +1,6 @@
-import { accessSync, constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { onPath } from '../../dev/on-path.js';
 import { onFreePorts } from '../../dev/ports.js';
 import { postgresOwner } from '../../dev/postgres/owner.js';
 import { scratchHome } from '../../dev/postgres/place.js';
@@ -8,7 +8,7 @@ import { startServer } from '../../dev/process.js';
 import { waitFor } from './wait.js';
 
 /** Path of PgBouncer, or null on a machine without it. Debian installs it outside of a user's PATH. */
-export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].map((folder) => join(folder, 'pgbouncer')).find(isProgram) ?? null;
+export const PGBOUNCER = await onPath('pgbouncer', { PATH: [process.env.PATH ?? '', '/usr/sbin'].join(delimiter) });
 
 export interface Pooler {
   /** The administrative address by way of the pooler; other databases of the server are reached by their names. */
@@ -45,13 +45,4 @@ export async function startPgBouncer(binary: string, dsn: string, size: number):
       },
     };
   });
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -143,6 +143,7 @@ describe('what is sent by hand and cannot be carried out is refused and kept, an
       const answer = await handleOf(turn).executeUpdate(name, { args: [payload] }).catch((error: { cause?: { type?: string } }) => ({ result: 'refused', code: error.cause?.type }));
       expect(answer, JSON.stringify(payload)).toMatchObject({ result: 'refused' });
     }
+    await expectUnharmed(rig.engine, handleOf(turn));
     expect(await rig.decide(only(turn), 'reject')).toMatchObject({ result: 'rejected' });
     await rig.engine.until(turn.turnId, 'completed');
     await waitFor(async () => (await handleOf(turn).describe()).status.name === 'COMPLETED', { what: 'the run to close' });
